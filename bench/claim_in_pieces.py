@@ -19,31 +19,31 @@ from pathlib import Path
 import msgspec
 
 from bench.machine import write_result
-from schemas.checkpoint import MANIFEST_VERSION, Manifest, OffsetMetadata
-from schemas.codec import encode_event
-from schemas.digests import digest_sum
-from schemas.state import decode_state, encode_state
+from caesura.schemas.checkpoint import MANIFEST_VERSION, Manifest, OffsetMetadata
+from caesura.schemas.codec import encode_event
+from caesura.schemas.digests import digest_sum
+from caesura.schemas.state import decode_state, encode_state
+from caesura.worker.adapters.memory.broker import MemoryBroker
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.adapters.memory.log_reader import MemoryLogReader
+from caesura.worker.adapters.memory.peer_transactions import MemoryPeerTransactions
+from caesura.worker.adapters.memory.publisher import MemoryPublisher
+from caesura.worker.adapters.memory.word_source import MemoryWordSource
+from caesura.worker.adapters.redis.session_store import RedisSessionStore, connect, partition_key
+from caesura.worker.adapters.redis.settings import RedisSettings
+from caesura.worker.adapters.system_clock import SystemClock
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.language.segmentation import segmenters
+from caesura.worker.core.partition.partitioning import murmur2_partition
+from caesura.worker.ports.observer import SilentObserver
+from caesura.worker.runtime.loop.assembly import assemble
+from caesura.worker.runtime.loop.loop import Worker
+from caesura.worker.runtime.settings.parts import RuntimeAdapters
+from caesura.worker.runtime.settings.settings import Partitioner, RuntimeSettings
+from caesura.worker.runtime.settings.totals import snapshot_digest
+from caesura.worker.sizing.resident_memory import resident_bytes
 from tests.harness.parts.redis_part import RedisServer, find_redis
 from tests.harness.speech import event
-from worker.adapters.memory.broker import MemoryBroker
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.adapters.memory.log_reader import MemoryLogReader
-from worker.adapters.memory.peer_transactions import MemoryPeerTransactions
-from worker.adapters.memory.publisher import MemoryPublisher
-from worker.adapters.memory.word_source import MemoryWordSource
-from worker.adapters.redis.session_store import RedisSessionStore, connect, partition_key
-from worker.adapters.redis.settings import RedisSettings
-from worker.adapters.system_clock import SystemClock
-from worker.core.partitioning import murmur2_partition
-from worker.core.rules import DecodingRules
-from worker.core.segmentation import segmenters
-from worker.ports.observer import SilentObserver
-from worker.runtime.assembly import assemble
-from worker.runtime.loop import Worker
-from worker.runtime.parts import RuntimeParts
-from worker.runtime.settings import Partitioner, RuntimeSettings
-from worker.runtime.totals import snapshot_digest
-from worker.sizing.resident_memory import resident_bytes
 
 TOPIC = "asr.words"
 RULES = DecodingRules(flush_after_ms=600_000, stall_after_ms=600_000, idle_after_ms=3_600_000)
@@ -122,7 +122,7 @@ def measure(redis: RedisServer, sessions: int) -> dict[str, object]:
 def _worker(broker: MemoryBroker, redis: RedisServer, ordinal: int) -> Worker:
     settings = RuntimeSettings(ordinal=ordinal, partitioner=Partitioner.UNCHECKED)
     clock = SystemClock()
-    parts = RuntimeParts(
+    parts = RuntimeAdapters(
         source=MemoryWordSource(broker, TOPIC, group_id=settings.group),
         publisher=MemoryPublisher(broker, settings.transactional_id, TOPIC),
         store=_store(redis),

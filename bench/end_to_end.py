@@ -24,12 +24,12 @@ import msgspec
 from bench.live_load import STEP_WORDS, Heard, Listener, causes, own_delays, percentiles
 from bench.machine import write_result
 from bench.worker_process import ROOT, WorkerProcess, add_spoken_options, as_spoken, choosing, wait_until_joined
-from schemas.codec import decode_event
-from schemas.events import WordsEvent
+from caesura.schemas.codec import decode_event
+from caesura.schemas.events import WordsEvent
+from caesura.worker.sizing.speech import EVENT_WORDS, WORDS_A_SECOND
 from tests.harness.parts.real_parts import real_parts
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import speech, talk
-from worker.sizing.speech import EVENT_WORDS, WORDS_A_SECOND
 
 
 def heard_in_time(spoken: list[WordsEvent]) -> list[WordsEvent]:

@@ -28,14 +28,14 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from bench.machine import cpu_name
-from models.decoding.labelling_runs import label_streams
-from models.decoding.passing_engine import PassingEngine
-from models.languages.registry import LANGUAGES
-from schemas.labels import Labels
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.adapters.onnx.model_folder import read_models_folder
-from worker.core.labelling import LabelRequest
-from worker.core.rules import DecodingRules
+from caesura.models.decoding.labelling_runs import label_streams
+from caesura.models.decoding.passing_engine import PassingEngine
+from caesura.models.languages.registry import LANGUAGES
+from caesura.schemas.labels import Labels
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.inference.model.model_folder import read_models_folder
 
 EPSILON = 0.5
 EPSILONS = {"zh-ct-6x768": 1.25}

@@ -16,12 +16,12 @@ from pathlib import Path
 
 from bench.engine_streaming import COST, SESSION_WORDS, SESSIONS, TimedEngine, asked, best, speech
 from bench.machine import write_result
-from models.data.chinese_frames import CHINESE_FRAMES
-from models.data.spoken_patterns import add_chinese, pattern_documents
-from models.decoding.labelling_runs import label_streams
-from worker.adapters.onnx.compiled_parts import CompiledParts
-from worker.adapters.onnx.compiled_products import KINDS
-from worker.adapters.onnx.engine import OnnxEngine
+from caesura.models.data.chinese_frames import CHINESE_FRAMES
+from caesura.models.data.spoken_patterns import add_chinese, pattern_documents
+from caesura.models.decoding.labelling_runs import label_streams
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.inference.network.compiled_kernels import CompiledKernels
+from caesura.worker.inference.network.int8_matmul import KINDS
 
 RUNTIME = "onnxruntime"
 AT_ONCE = (SESSIONS, 16, 4)
@@ -37,14 +37,14 @@ def chinese_speech() -> list[list[str]]:
 
 def opened(models: Path, name: str, kind: str) -> OnnxEngine:
     """Return an engine whose products are of that kind, or ONNX Runtime's."""
-    compiled = CompiledParts.ATTENTION if kind == RUNTIME else CompiledParts.ALL
+    compiled = CompiledKernels.ATTENTION if kind == RUNTIME else CompiledKernels.ALL
     return OnnxEngine(models, active=[name], threads=1, compiled=compiled)
 
 
 def cost(engine: OnnxEngine, kind: str, language: str, texts: list[list[str]], sessions: int) -> dict[str, float]:
     """Decode the texts, so many at once; return the engine's processor seconds a million words."""
     if kind != RUNTIME:
-        from worker.adapters.onnx.row_products import choose  # noqa: PLC0415 - not everywhere
+        from caesura.worker.inference.native.int8_kernels import choose  # noqa: PLC0415 - not everywhere
 
         choose(kind)
     timed = TimedEngine(engine)

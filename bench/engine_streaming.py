@@ -21,15 +21,15 @@ from pathlib import Path
 from typing_extensions import override
 
 from bench.machine import write_result
-from models.decoding.labelling_runs import label_streams
-from models.decoding.passing_engine import PassingEngine
-from models.export.starting_model import starting_model
-from schemas.events import Emission
-from schemas.labels import Labels
+from caesura.models.decoding.labelling_runs import label_streams
+from caesura.models.decoding.passing_engine import PassingEngine
+from caesura.models.export.starting_model import starting_model
+from caesura.schemas.events import Emission
+from caesura.schemas.labels import Labels
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.core.language.rules import DecodingRules
 from tests.harness.speech import talk
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.core.labelling import LabelRequest
-from worker.core.rules import DecodingRules
 
 SESSIONS, SESSION_WORDS = 64, 200
 BUFFERS = (20, 60, 120)

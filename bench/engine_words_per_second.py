@@ -4,7 +4,7 @@
 
 Every configuration runs in turn, round after round, in one process, so that a busy machine slows all of them alike;
 the best round counts. Ratios are to fp32, one buffer at a time, one thread (to int8 where no fp32 model is given: it is
-not shipped, ``python -m models export`` writes it). A buffer word is a word labelled once: a stream labels each of its
+not shipped, ``models export`` writes it). A buffer word is a word labelled once: a stream labels each of its
 words several times before it freezes.
 """
 
@@ -18,8 +18,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bench.machine import write_result
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.core.labelling import LabelRequest
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.core.language.labelling import LabelRequest
 
 BATCHES = (1, 16, 64)
 THREADS = (1, 2)

@@ -18,11 +18,11 @@ from pathlib import Path
 import msgspec
 
 from bench.machine import write_result
-from schemas.codec import decode_event, encode_event
-from schemas.events import Word, WordsEvent
-from schemas.json_structure import check_json_structure
-from schemas.structure import check_structure
-from schemas.wire import WireFormat
+from caesura.schemas.codec import decode_event, encode_event
+from caesura.schemas.events import Word, WordsEvent
+from caesura.schemas.json_structure import check_json_structure
+from caesura.schemas.structure import check_structure
+from caesura.schemas.wire import WireFormat
 
 TEXT = ("so", "the", "first", "thing", "everybody", "remembered", "was", "to", "ask")
 WORDS = (1, 2, 4, 20)

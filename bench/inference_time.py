@@ -25,20 +25,20 @@ import torch
 from torch import Tensor
 
 from bench.machine import write_result
-from models.data.preparation import held_out
-from models.decoding.labelled_stream import WatchedEngine, run_stream
-from models.evaluation.sweeps import SWEEP_CORPORA
-from models.export.parity import encode
-from models.export.starting_model import starting_model
-from models.languages.english import ENGLISH
-from models.networks.blstm import BLSTM, BLSTMConfig
-from models.networks.ct_transformer import CTConfig, CTTransformer
-from models.networks.full_transformer import FullTransformer
-from models.networks.kept_states import KeptStates
-from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.adapters.onnx.wordpiece import WordPiece
-from worker.core.rules import DecodingRules
+from caesura.models.data.preparation import held_out
+from caesura.models.decoding.labelled_stream import WatchedEngine, run_stream
+from caesura.models.evaluation.sweeps import SWEEP_CORPORA
+from caesura.models.export.parity import encode
+from caesura.models.export.starting_model import starting_model
+from caesura.models.languages.english import ENGLISH
+from caesura.models.networks.blstm import BLSTM, BLSTMConfig
+from caesura.models.networks.ct_transformer import CTConfig, CTTransformer
+from caesura.models.networks.full_transformer import FullTransformer
+from caesura.models.networks.kept_states import KeptStates
+from caesura.models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.inference.model.wordpiece import WordPiece
 
 PAPER_LOOK_AHEAD = (0, 0, 0, 0, 0, 9)
 SPREAD_LOOK_AHEAD = (1, 1, 1, 2, 2, 2)

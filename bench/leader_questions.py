@@ -19,14 +19,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bench.machine import write_result
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.word_source import KafkaWordSource
+from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
+from caesura.worker.core.language.rules import DecodingRules
 from tests.harness.group_member import Member
+from tests.harness.in_memory_world import World
 from tests.harness.parts.kafka_part import find_kafka, unique
 from tests.harness.speech import event
-from tests.harness.twin_world import World
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.word_source import KafkaWordSource
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.core.rules import DecodingRules
 
 PARTITIONS = 12
 SIMULATED_S = 20.0

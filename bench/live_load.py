@@ -23,16 +23,16 @@ from itertools import count
 from confluent_kafka import KafkaError, Message, Producer
 
 from bench.worker_process import WorkerProcess, require_all_running
-from schemas.codec import decode_segment, encode_event
-from schemas.events import Word, WordsEvent
-from schemas.segments import Cause, Segment
+from caesura.schemas.codec import decode_segment, encode_event
+from caesura.schemas.events import Word, WordsEvent
+from caesura.schemas.segments import Cause, Segment
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.topic_reader import KafkaReader, Start
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.records import Record
+from caesura.worker.sizing.speech import EVENT_WORDS, WORDS_A_SECOND
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import spoken_words, talk
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.topic_reader import KafkaReader, Start
-from worker.core.rules import DecodingRules
-from worker.ports.records import Record
-from worker.sizing.speech import EVENT_WORDS, WORDS_A_SECOND
 
 __all__ = [
     "STEP_WORDS",

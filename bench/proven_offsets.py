@@ -1,4 +1,4 @@
-"""What it costs that a committed offset is proven (ADR 0047): a read with a witness against a plain one, by turns.
+"""What it costs that a committed offset is proven (ADR 0047): a read with a probe against a plain one, by turns.
 
     python -m bench.proven_offsets
 
@@ -18,10 +18,10 @@ from typing import Literal
 from confluent_kafka import TopicPartition
 
 from bench.machine import write_result
+from caesura.worker.adapters.kafka.word_source import KafkaWordSource
 from tests.harness.clusters import RealCluster
 from tests.harness.group_member import PATIENCE_S, Member, until
 from tests.harness.parts.kafka_part import Kafka, find_kafka
-from worker.adapters.kafka.word_source import KafkaWordSource
 
 READS = 400
 POLLED_EVERY = 20

@@ -19,16 +19,16 @@ import uuid
 from typing_extensions import override
 
 from bench.machine import write_result
+from caesura.worker.ports.commit_steps import CheckpointTaken
+from caesura.worker.ports.observer import Event, PartitionClaimed, PartitionRebuilt, RebuildSummary, SilentObserver
+from caesura.worker.ports.reasons import CheckpointOutcome
+from caesura.worker.runtime.loop.loop import Worker
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.real_parts import real_parts
 from tests.harness.parts.redis_part import RedisServer
 from tests.harness.pipeline import build
 from tests.harness.real_world import RealWorker, RealWorld
 from tests.harness.speech import event, speech
-from worker.ports.observer import Event, PartitionClaimed, PartitionRebuilt, RebuildSummary, SilentObserver
-from worker.ports.reasons import CheckpointOutcome
-from worker.ports.seam_events import CheckpointTaken
-from worker.runtime.loop import Worker
 
 WORDS = [
     "so",
@@ -36,7 +36,7 @@ WORDS = [
     "open",
     "the",
     "next",
-    "parcel",
+    "archive",
     "and",
     "the",
     "label",

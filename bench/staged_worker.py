@@ -19,16 +19,16 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from worker.adapters.kafka.publisher import KafkaPublisher
-from worker.adapters.kafka.word_source import KafkaWordSource
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.adapters.redis.session_store import RedisSessionStore
-from worker.cli import main as command_line
-from worker.ports.records import Record
-from worker.runtime import record_admission
-from worker.runtime.labelling import Labelling
-from worker.runtime.loaded_partition import LoadedPartition
-from worker.telemetry.observer import TelemetryObserver
+from caesura.worker.adapters.kafka.publisher import KafkaPublisher
+from caesura.worker.adapters.kafka.word_source import KafkaWordSource
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.adapters.redis.session_store import RedisSessionStore
+from caesura.worker.cli import main as command_line
+from caesura.worker.ports.records import Record
+from caesura.worker.runtime.loop.labelling import Labelling
+from caesura.worker.runtime.partition import record_admission
+from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
+from caesura.worker.telemetry.observer import TelemetryObserver
 
 __all__ = ["STAGES", "StageClock"]
 

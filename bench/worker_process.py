@@ -16,9 +16,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
+from caesura.worker.sizing.resident_memory import resident_bytes
+from caesura.worker.sizing.speech import SPOKEN
 from tests.harness.real_world import RealWorld
-from worker.sizing.resident_memory import resident_bytes
-from worker.sizing.speech import SPOKEN
 
 __all__ = [
     "ROOT",
@@ -32,7 +32,7 @@ __all__ = [
 
 ROOT = Path(__file__).resolve().parents[1]
 _TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
-_START = "from worker.cli import main; main()"
+_START = "from caesura.worker.cli import main; main()"
 
 
 def add_spoken_options(parser: ArgumentParser) -> None:

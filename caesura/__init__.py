@@ -16,15 +16,15 @@ from __future__ import annotations
 
 from caesura.installed import languages, models_folder
 from caesura.model import Model, load
+from caesura.schemas.events import Emission, Word
+from caesura.schemas.segments import Cause, SegmentWord
 from caesura.segments import Segment, Unfrozen
 from caesura.sessions import Session
 from caesura.transcripts import Transcript
 from caesura.transcripts import read_recording as read
-from schemas.events import Emission, Word
-from schemas.segments import Cause, SegmentWord
-from worker.core.conversation import Characteristics
-from worker.errors import ArgumentError, CaesuraError
-from worker.transcripts.recording import Recording
+from caesura.worker.core.rendering.conversation import Characteristics
+from caesura.worker.errors import ArgumentError, CaesuraError
+from caesura.worker.transcripts.recording import Recording
 
 __all__ = [
     "ArgumentError",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from worker.cli import main
+from caesura.worker.cli import main
 
 __all__ = ["main"]
 

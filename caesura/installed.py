@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
-from worker.adapters.onnx.shipped import shipped_models
-from worker.core.rules import primary_language
-from worker.errors import FatalError
+from caesura.worker.core.language.rules import primary_language
+from caesura.worker.errors import FatalError
+from caesura.worker.inference.model.model_folder import StoredModel, read_models_folder
+from caesura.worker.inference.model.shipped import shipped_models
 
 __all__ = ["as_names", "chosen_folder", "installed_models", "languages", "models_folder"]
 

@@ -13,23 +13,23 @@ from pathlib import Path
 from typing_extensions import override
 
 from caesura.installed import as_names, chosen_folder, languages
+from caesura.schemas.tentative import Tentative
 from caesura.segments import Segment
 from caesura.sessions import Said, Session, Spoken, options_of
 from caesura.transcripts import Transcript, read_recording
-from schemas.tentative import Tentative
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.core.conversation import in_order
-from worker.core.joined_text import joined_text
-from worker.core.labelling import Probabilities
-from worker.core.rules import DecodingRules
-from worker.core.segmentation import segmenters
-from worker.core.served_languages import unserved
-from worker.errors import ArgumentError
-from worker.ports.clock import Clock
-from worker.ports.engine import Engine, served_languages
-from worker.service.session_pool import SessionPool
-from worker.transcripts.decoding import RecordingDecoder
-from worker.transcripts.recording import Recording
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.core.language.labelling import Probabilities
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.language.segmentation import segmenters
+from caesura.worker.core.language.served_languages import unserved
+from caesura.worker.core.rendering.conversation import in_order
+from caesura.worker.core.rendering.joined_text import joined_text
+from caesura.worker.errors import ArgumentError
+from caesura.worker.ports.clock import Clock
+from caesura.worker.ports.engine import Engine, served_languages
+from caesura.worker.service.clients.session_pool import SessionPool
+from caesura.worker.transcripts.decoding import RecordingDecoder
+from caesura.worker.transcripts.recording import Recording
 
 __all__ = ["Model", "load"]
 

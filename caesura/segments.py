@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas import segments as published
-from schemas.segments import Cause, SegmentWord
-from schemas.tentative import Tentative
-from worker.core.rendering import Style, render_segment, render_tentative
+from caesura.schemas import segments as published
+from caesura.schemas.segments import Cause, SegmentWord
+from caesura.schemas.tentative import Tentative
+from caesura.worker.core.rendering.rendering import Style, render_segment, render_tentative
 
 __all__ = ["Segment", "Unfrozen"]
 

@@ -9,11 +9,11 @@ from typing import Protocol
 
 import msgspec
 
+from caesura.schemas.events import Emission, SessionOptions, Word, WordsEvent
+from caesura.schemas.tentative import Tentative
+from caesura.schemas.versions import EVENT_VERSION
 from caesura.segments import Segment, Unfrozen
-from schemas.events import Emission, SessionOptions, Word, WordsEvent
-from schemas.tentative import Tentative
-from schemas.versions import EVENT_VERSION
-from worker.errors import ArgumentError
+from caesura.worker.errors import ArgumentError
 
 __all__ = ["Said", "Session", "SessionModel", "Spoken", "options_of", "words_of"]
 

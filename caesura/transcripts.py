@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from caesura.segments import Segment
-from worker.core.conversation import Characteristics, Placed, characteristics_of
-from worker.errors import ArgumentError
-from worker.feeds.file_format import FileFormat
-from worker.transcripts.recording import Recording, open_recording
-from worker.transcripts.writing import TranscriptForm, TranscriptWriter
+from caesura.worker.core.rendering.conversation import Characteristics, Placed, characteristics_of
+from caesura.worker.errors import ArgumentError
+from caesura.worker.feeds.file_format import FileFormat
+from caesura.worker.transcripts.recording import Recording, open_recording
+from caesura.worker.transcripts.writing import TranscriptForm, TranscriptWriter
 
 __all__ = ["Transcript", "read_recording"]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from worker.telemetry.metric_table import METRICS, Metric
+from caesura.worker.telemetry.metric_table import METRICS, Metric
 
 __all__ = ["ROWS", "Panel", "Query", "rows"]
 

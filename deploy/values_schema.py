@@ -16,9 +16,9 @@ from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
+from caesura.worker.settings.catalogue import Leaf, shown
+from caesura.worker.settings.tree import open_settings
 from deploy.values_shapes import Schema, chart_values, reference
-from worker.settings.catalogue import Leaf, shown
-from worker.settings.tree import open_settings
 
 _TARGET = Path(__file__).with_name("chart") / "values.schema.json"
 _JSON_TYPES: Mapping[object, str] = {int: "integer", float: "number", bool: "boolean", str: "string"}

@@ -1,11 +1,12 @@
-"""Commands of the training side: ``python -m models prepare | train | export | evaluate``, and more."""
+"""Commands of the training side: ``python -m caesura.models prepare | train | export | evaluate``, and more."""
 
 from __future__ import annotations
 
 import typer
 from typer.core import TyperGroup
 
-from models.commands import (
+from caesura.models.commands import (
+    archives,
     balancing,
     calibration,
     capitals,
@@ -17,7 +18,6 @@ from models.commands import (
     model_files,
     packed_figures,
     papers,
-    parcels,
     preparation,
     stop_lines,
     training,
@@ -25,7 +25,7 @@ from models.commands import (
     tuning,
     unseeing,
 )
-from worker.errors import CaesuraError
+from caesura.worker.errors import CaesuraError
 
 
 class _TellsErrors(TyperGroup):
@@ -55,7 +55,7 @@ for commands in (
     packed_figures,
     stop_lines,
     calibration,
-    parcels,
+    archives,
     papers,
     unseeing,
 ):

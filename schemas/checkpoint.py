@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 
 import msgspec
 
-from schemas.ledger_sum import LedgerSum
+from caesura.schemas.ledger_sum import LedgerSum
 
 __all__ = ["MANIFEST_VERSION", "CheckpointId", "Manifest", "OffsetMetadata"]
 
@@ -78,10 +78,10 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
     topic, partition, next_offset: the offset that it was committed with; a tool that moves an offset and keeps its
     metadata is noticed by them. replay_offset: smallest offset at which a buffer of the partition starts. partitions:
     the input's partition count. isolated_until_offset: below which offset records are tried one by one. tries: how
-    often the next was tried; where records are isolated no more, the next timers (``worker.runtime.poison_isolation``).
+    often the next was tried; where records are isolated no more, the next timers (``poison_isolation``).
     Where the former is the committed offset itself, nothing but a claim's or a rebuild's own save was committed. Under
     an id of number 0, which announces a rebuild, tries are the rebuild's.
-    transactional_id: the writer's, for a takeover. ledger: what the ledger must say (``schemas.ledger_sum``).
+    transactional_id: the writer's, for a takeover. ledger: what the ledger must say (``ledger_sum``).
     history: drawn where a partition first starts, and where it begins at an offset from outside; every checkpoint has
     that of the one before.
     """

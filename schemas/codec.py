@@ -13,17 +13,17 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from schemas.dead_letters import DeadLetterReason as Reason
-from schemas.errors import InvalidEventError
-from schemas.events import Emission, WordsEvent
-from schemas.json_structure import check_json_structure
-from schemas.limits import check_event, check_event_bytes
-from schemas.plain_shape import is_plainly_sound
-from schemas.segments import Segment, TranslationSegment
-from schemas.structure import check_structure
-from schemas.tentative import Tentative
-from schemas.versions import check_version
-from schemas.wire import WireFormat, is_json
+from caesura.schemas.dead_letters import DeadLetterReason as Reason
+from caesura.schemas.errors import InvalidEventError
+from caesura.schemas.events import Emission, WordsEvent
+from caesura.schemas.json_structure import check_json_structure
+from caesura.schemas.limits import check_event, check_event_bytes
+from caesura.schemas.plain_shape import is_plainly_sound
+from caesura.schemas.segments import Segment, TranslationSegment
+from caesura.schemas.structure import check_structure
+from caesura.schemas.tentative import Tentative
+from caesura.schemas.versions import check_version
+from caesura.schemas.wire import WireFormat, is_json
 
 __all__ = [
     "decode_event",

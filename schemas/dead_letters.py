@@ -14,7 +14,7 @@ __all__ = ["UNREADABLE", "DeadLetterHeader", "DeadLetterReason"]
 class DeadLetterReason(StrEnum):
     """Why an event was refused."""
 
-    # The bytes are none of an event (``schemas.codec``).
+    # The bytes are none of an event (``codec``).
     MALFORMED = (
         "malformed"  # neither MessagePack nor JSON, cut off, something after its end, not UTF-8, nested without end
     )
@@ -79,7 +79,7 @@ UNREADABLE: Final = frozenset(
         DeadLetterReason.UNKNOWN_VERSION,
     }
 )
-"""The reasons of bytes that are no event (``schemas.errors.InvalidEventError``)."""
+"""The reasons of bytes that are no event (``caesura.schemas.errors.InvalidEventError``)."""
 
 
 class DeadLetterHeader(StrEnum):

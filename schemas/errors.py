@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schemas.dead_letters import DeadLetterReason
+from caesura.schemas.dead_letters import DeadLetterReason
 
 __all__ = ["InvalidEventError", "NewerVersionError"]
 
@@ -10,7 +10,7 @@ __all__ = ["InvalidEventError", "NewerVersionError"]
 class InvalidEventError(ValueError):
     """Bytes that are nothing this release can ever read.
 
-    reason: one of ``schemas.dead_letters.UNREADABLE``.
+    reason: one of ``caesura.schemas.dead_letters.UNREADABLE``.
     detail: names the field and what was expected there; never quotes a value or a key.
     """
 

@@ -1,6 +1,6 @@
 """What producers send: one ASR word event a Kafka record, MessagePack, key = UTF-8 of ``session``.
 
-Besides the bounds in the types, ``schemas.limits`` holds an event to those that a type cannot say.
+Besides the bounds in the types, ``limits`` holds an event to those that a type cannot say.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from schemas.segments import NumberForm
+from caesura.schemas.segments import NumberForm
 
 __all__ = [
     "MAX_EVENT_WORDS",

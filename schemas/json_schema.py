@@ -1,6 +1,6 @@
 """JSON Schema files of what goes over the wire, generated from the types: MessagePack maps have the same shape.
 
-``python -m schemas`` writes them, ``python -m schemas --check`` says whether they are current.
+``python -m caesura.schemas`` writes them, ``python -m caesura.schemas --check`` says whether they are current.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from pathlib import Path
 
 import msgspec
 
-from schemas.events import WordsEvent
-from schemas.segments import Segment, TranslationSegment
-from schemas.tentative import Tentative
-from schemas.versions import EVENT_VERSION, SEGMENT_VERSION, TENTATIVE_VERSION
+from caesura.schemas.events import WordsEvent
+from caesura.schemas.segments import Segment, TranslationSegment
+from caesura.schemas.tentative import Tentative
+from caesura.schemas.versions import EVENT_VERSION, SEGMENT_VERSION, TENTATIVE_VERSION
 
 __all__ = ["FOLDER", "schema_files", "stale_files", "write_files"]
 

@@ -1,6 +1,6 @@
 """JSON from outside, read in one way: UTF-8, no field twice, not too deep, no NaN, no number without end.
 
-What ``schemas.structure`` is to MessagePack. Kafka's records, WebSocket frames, recognisers' messages and files of
+What ``structure`` is to MessagePack. Kafka's records, WebSocket frames, recognisers' messages and files of
 speech are all read here. Messages never quote what they found.
 """
 
@@ -13,9 +13,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from schemas.dead_letters import DeadLetterReason as Reason
-from schemas.errors import InvalidEventError
-from schemas.structure import MAX_DEPTH
+from caesura.schemas.dead_letters import DeadLetterReason as Reason
+from caesura.schemas.errors import InvalidEventError
+from caesura.schemas.structure import MAX_DEPTH
 
 __all__ = ["check_json_structure", "decode_json", "json_value_at"]
 

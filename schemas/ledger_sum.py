@@ -13,8 +13,8 @@ from typing import NamedTuple, Self
 
 import msgspec
 
-from schemas.digests import digest_of, digest_sum
-from schemas.state import SessionFacts
+from caesura.schemas.digests import digest_of, digest_sum
+from caesura.schemas.state import SessionFacts
 
 __all__ = ["LedgerSum", "Published", "decode_published", "published_digest"]
 

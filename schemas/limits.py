@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from schemas.dead_letters import DeadLetterReason as Reason
-from schemas.errors import InvalidEventError
-from schemas.events import SessionOptions, WordsEvent
+from caesura.schemas.dead_letters import DeadLetterReason as Reason
+from caesura.schemas.errors import InvalidEventError
+from caesura.schemas.events import SessionOptions, WordsEvent
 
 __all__ = [
     "MAX_ATTRIBUTES_BYTES",

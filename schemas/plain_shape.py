@@ -2,14 +2,14 @@
 
 The decoder keeps the last of two values under one key. So bytes that come out the same when what was read of them is
 written again cannot have held a key twice, nor anything behind their end; and what reads as ``_Flat`` is not deep. A
-"no" says nothing: producers may write numbers longer than they need. Then ``schemas.structure`` walks.
+"no" says nothing: producers may write numbers longer than they need. Then ``structure`` walks.
 """
 
 from __future__ import annotations
 
 import msgspec
 
-from schemas.wire import is_json
+from caesura.schemas.wire import is_json
 
 __all__ = ["is_plainly_sound"]
 

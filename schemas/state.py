@@ -11,11 +11,11 @@ from typing import TypeVar
 
 import msgspec
 
-from schemas.errors import InvalidEventError
-from schemas.events import Emission
-from schemas.labels import NO_LABELS, Labels
-from schemas.segments import Gap, NumberForm
-from schemas.structure import check_structure
+from caesura.schemas.errors import InvalidEventError
+from caesura.schemas.events import Emission
+from caesura.schemas.labels import NO_LABELS, Labels
+from caesura.schemas.segments import Gap, NumberForm
+from caesura.schemas.structure import check_structure
 
 __all__ = [
     "NO_WORDS",
@@ -147,7 +147,7 @@ class AdmissionState(msgspec.Struct, frozen=True, omit_defaults=True):
     missed_from: int = 0
     closed_ms: int | None = None
     listening: bool = False
-    hears: bool = False
+    has_audio_clock: bool = False
 
 
 class OutputState(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -235,7 +235,7 @@ class SessionState(SessionFacts, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class EncodedState(SessionFacts, frozen=True, kw_only=True, omit_defaults=True):
-    """A ``SessionState`` whose words are MessagePack already (``schemas.stored_words``): written as the same bytes."""
+    """A ``SessionState`` whose words are MessagePack already (``stored_words``): written as the same bytes."""
 
     buffer: msgspec.Raw = NO_WORDS
     held: HeldBack = _NOTHING_HELD

@@ -1,4 +1,4 @@
-"""The words of a snapshot as they are stored (``schemas.state``): each encoded once, and put together as an array."""
+"""The words of a snapshot as they are stored (``state``): each encoded once, and put together as an array."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from schemas.state import NO_WORDS, ModelWord
+from caesura.schemas.state import NO_WORDS, ModelWord
 
 __all__ = ["encode_word", "word_array"]
 

@@ -6,8 +6,8 @@ have neither. Messages name a field where it is one of ours, and never quote wha
 
 from __future__ import annotations
 
-from schemas.dead_letters import DeadLetterReason as Reason
-from schemas.errors import InvalidEventError
+from caesura.schemas.dead_letters import DeadLetterReason as Reason
+from caesura.schemas.errors import InvalidEventError
 
 __all__ = ["MAX_DEPTH", "check_structure"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from schemas.segments import ModelRef, NumberForm, SegmentWord
+from caesura.schemas.segments import ModelRef, NumberForm, SegmentWord
 
 __all__ = ["Tentative"]
 

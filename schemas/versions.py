@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from schemas.dead_letters import DeadLetterReason as Reason
-from schemas.errors import InvalidEventError, NewerVersionError
+from caesura.schemas.dead_letters import DeadLetterReason as Reason
+from caesura.schemas.errors import InvalidEventError, NewerVersionError
 
 __all__ = ["EVENT_VERSION", "READ_MAJORS", "SEGMENT_VERSION", "TENTATIVE_VERSION", "check_version"]
 

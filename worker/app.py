@@ -14,42 +14,42 @@ from dataclasses import replace
 from enum import IntEnum
 from types import FrameType
 
-from worker.adapters.kafka.log_reader import KafkaLogReader
-from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
-from worker.adapters.kafka.publisher import KafkaPublisher
-from worker.adapters.kafka.tentative_publisher import KafkaTentativePublisher
-from worker.adapters.kafka.topics import KafkaTopics
-from worker.adapters.kafka.word_source import KafkaWordSource
-from worker.adapters.onnx.child_engine import ChildEngine
-from worker.adapters.redis.session_store import connect
-from worker.adapters.system_clock import SystemClock
-from worker.checks.kafka import denied
-from worker.core.dictionary import load_dictionary
-from worker.core.segmentation import segmenters
-from worker.errors import BrokerError, CaesuraError, FatalError, FencedError
-from worker.ports.clock import Clock
-from worker.ports.observer import Observer
-from worker.ports.publisher import Publisher
-from worker.ports.session_store import SessionStore
-from worker.ports.tracer import Tracer
-from worker.runtime.assembly import assemble
-from worker.runtime.loop import Worker
-from worker.runtime.parts import RuntimeParts
-from worker.runtime.settings import RuntimeSettings, Traces
-from worker.runtime.untraced import Untraced
-from worker.settings.tree import Settings, models_folder
-from worker.telemetry.health import Health
-from worker.telemetry.http_server import TelemetryServer
-from worker.telemetry.log import Log, failure_fields, forward_library_logs, log_uncaught, make_log
-from worker.telemetry.metrics import Metrics
-from worker.telemetry.observer import TelemetryObserver
+from caesura.worker.adapters.kafka.log_reader import KafkaLogReader
+from caesura.worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
+from caesura.worker.adapters.kafka.publisher import KafkaPublisher
+from caesura.worker.adapters.kafka.tentative_publisher import KafkaTentativePublisher
+from caesura.worker.adapters.kafka.topics import KafkaTopics
+from caesura.worker.adapters.kafka.word_source import KafkaWordSource
+from caesura.worker.adapters.onnx.child_engine import ChildEngine
+from caesura.worker.adapters.redis.session_store import connect
+from caesura.worker.adapters.system_clock import SystemClock
+from caesura.worker.checks.kafka import denied
+from caesura.worker.core.language.dictionary import load_dictionary
+from caesura.worker.core.language.segmentation import segmenters
+from caesura.worker.errors import BrokerError, CaesuraError, FatalError, FencedError
+from caesura.worker.ports.clock import Clock
+from caesura.worker.ports.observer import Observer
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.ports.session_store import SessionStore
+from caesura.worker.ports.tracer import Tracer
+from caesura.worker.runtime.loop.assembly import assemble
+from caesura.worker.runtime.loop.loop import Worker
+from caesura.worker.runtime.settings.parts import RuntimeAdapters
+from caesura.worker.runtime.settings.settings import RuntimeSettings, Traces
+from caesura.worker.runtime.settings.untraced import Untraced
+from caesura.worker.settings.tree import Settings, models_folder
+from caesura.worker.telemetry.health import Health
+from caesura.worker.telemetry.http_server import TelemetryServer
+from caesura.worker.telemetry.log import Log, failure_fields, forward_library_logs, log_uncaught, make_log
+from caesura.worker.telemetry.metrics import Metrics
+from caesura.worker.telemetry.observer import TelemetryObserver
 
 __all__ = [
     "ExitStatus",
     "StopSignals",
     "build_worker",
     "health_of",
-    "log_doubts",
+    "log_accuracy_warnings",
     "opened_tracer",
     "refuse_denied",
     "run_worker",
@@ -156,9 +156,9 @@ def build_worker(  # noqa: PLR0913 - its parts, of which the demo has others
     runtime = settings.worker
     load_dictionary()  # where it is missing, the worker must say so now
     engine = warm_engine(runtime, on_progress)
-    log_doubts(engine.doubts, log)
+    log_accuracy_warnings(engine.doubts, log)
     source = KafkaWordSource(settings.kafka, runtime.input_topic, runtime.claims)
-    parts = RuntimeParts(
+    parts = RuntimeAdapters(
         source=source,
         publisher=(publisher_of or _transactional)(settings, source),
         store=store or connect(settings.redis, deployment=runtime.deployment, topic=runtime.input_topic),
@@ -189,10 +189,10 @@ def warm_engine(runtime: RuntimeSettings, on_progress: Callable[[], None] = lamb
     )
 
 
-def log_doubts(doubts: Mapping[str, str], log: Log) -> None:
+def log_accuracy_warnings(doubts: Mapping[str, str], log: Log) -> None:
     """Log why each of these models gives wrong labels on this processor."""
     for model, doubt in doubts.items():
-        log.warning("model_doubted", model=model, detail=doubt)
+        log.warning("model_accuracy_warning", model=model, detail=doubt)
 
 
 @contextmanager
@@ -202,7 +202,7 @@ def opened_tracer(runtime: RuntimeSettings) -> Iterator[Tracer]:
         yield Untraced()
         return
     try:
-        from worker.telemetry.traces import SegmentTracer, otlp_processor  # noqa: PLC0415 - an extra
+        from caesura.worker.telemetry.traces import SegmentTracer, otlp_processor  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         raise FatalError(f"worker.traces needs the extra traces: no module {error.name}") from error
     tracer = SegmentTracer(

@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 
-from worker.commands.deferred_command import DeferredCommand
-from worker.commands.terminal import echo
-from worker.commands.version import version
-from worker.errors import CaesuraError
+from caesura.worker.commands.deferred_command import DeferredCommand
+from caesura.worker.commands.terminal import echo
+from caesura.worker.commands.version import version
+from caesura.worker.errors import CaesuraError
 
 __all__ = ["app", "main"]
 
@@ -47,7 +47,7 @@ Commands are imported when they are called: all of them are several times what o
 """
 _OUTPUT_FAILS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 _PASSED_ON = {"train": {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}}
-"""Whose arguments are another command's, and whose help it lists the options of: those of ``python -m models tune``."""
+"""Whose arguments are another command's, and whose help it lists the options of: those of ``models tune``."""
 
 app = typer.Typer(
     name="caesura",

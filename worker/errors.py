@@ -25,7 +25,7 @@ from enum import StrEnum
 
 from typing_extensions import override
 
-from schemas.dead_letters import DeadLetterReason
+from caesura.schemas.dead_letters import DeadLetterReason
 
 __all__ = [
     "AbortableError",

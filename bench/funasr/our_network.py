@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from models.export.folder import ModelCard, export
-from models.export.starting_model import starting_model
-from models.export.stored_network import read_network
-from models.networks.ct_transformer import CTTransformer
+from caesura.models.export.folder import ModelCard, export
+from caesura.models.export.starting_model import starting_model
+from caesura.models.export.stored_network import read_network
+from caesura.models.networks.ct_transformer import CTTransformer
 
 __all__ = ["export_lowest"]
 

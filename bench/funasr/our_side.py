@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from bench.funasr.same_text import COMMA, NONE, PERIOD, WEIGHT
-from schemas.events import Word, WordsEvent
-from schemas.labels import Labels
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.core.context import DecodingContext, Origin
-from worker.core.labelling import LabelRequest
-from worker.core.rules import DecodingRules, ModelTable
-from worker.core.session import Session
-from worker.core.words import whitespace_segmenters
+from caesura.schemas.events import Word, WordsEvent
+from caesura.schemas.labels import Labels
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.core.decoding.context import DecodingContext, Origin
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.core.language.rules import DecodingRules, ModelTable
+from caesura.worker.core.language.words import whitespace_segmenters
+from caesura.worker.core.session.session import Session
 
 __all__ = ["DecidedEngine", "Delivery", "decoded"]
 

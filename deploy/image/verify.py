@@ -18,7 +18,12 @@ _UNWANTED = ("torch", "onnx", "tokenizers", "safetensors", "pip", "setuptools", 
 _WANTED = ("starlette", "uvicorn", "websockets")
 """The extra ``web``: ``caesura serve`` and ``view`` run from the image, too."""
 
-_COMPILED = ("row_kernels", "row_plan", "row_waiting", *(["row_products"] if platform.machine() == "x86_64" else []))
+_COMPILED = (
+    "attention_kernels",
+    "schedule_kernels",
+    "waiting_kernels",
+    *(["int8_kernels"] if platform.machine() == "x86_64" else []),
+)
 """Of ``caesura.worker.adapters.onnx``; products are compiled for x86-64 alone."""
 
 _OURS = ("worker", "schemas", "models")

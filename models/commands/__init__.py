@@ -1,1 +1,1 @@
-"""The commands of ``python -m models``, one group a file."""
+"""The commands of ``python -m caesura.models``, one group a file."""

@@ -1,4 +1,4 @@
-"""The command that brings marks into balance: ``python -m models balance``."""
+"""The command that brings marks into balance: ``python -m caesura.models balance``."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import typer
 
-from models.commands.options import Vocabulary, mark_constants
-from models.data.aligned_words import REPARANDUM, UNKNOWN
-from models.data.packing import PackedText
-from models.networks.pieces import LEADING, read_vocabulary
-from models.training.balancing import ScoredMarks, balanced, mean_f1
-from schemas.labels import Disfluency
-from worker.option_groups import grouped
+from caesura.models.commands.options import Vocabulary, mark_constants
+from caesura.models.data.aligned_words import REPARANDUM, UNKNOWN
+from caesura.models.data.packing import PackedText
+from caesura.models.networks.pieces import LEADING, read_vocabulary
+from caesura.models.training.balancing import ScoredMarks, balanced, mean_f1
+from caesura.schemas.labels import Disfluency
+from caesura.worker.option_groups import grouped
 
 if TYPE_CHECKING:  # the other commands run without torch
-    from models.networks.ct_transformer import CTTransformer
+    from caesura.models.networks.ct_transformer import CTTransformer
 
 __all__ = ["register"]
 
@@ -53,7 +53,7 @@ def balance_checkpoint(asked: MarksToBalance) -> None:
     """
     import torch  # noqa: PLC0415 - the other commands run without it
 
-    from models.networks.checkpoints import learnt_from, load_network, write_checkpoint  # noqa: PLC0415
+    from caesura.models.networks.checkpoints import learnt_from, load_network, write_checkpoint  # noqa: PLC0415
 
     if asked.checkpoint.exists():
         raise SystemExit(f"balance: {asked.checkpoint} is there already")
@@ -78,7 +78,7 @@ def _added(tag: Disfluency, asked: MarksToBalance) -> float:
 
 
 def _labelled(network: CTTransformer, leading: int, path: Path) -> ScoredMarks:
-    from models.training.soft_labelling import Teacher, all_rows  # noqa: PLC0415 - see above
+    from caesura.models.training.soft_labelling import Teacher, all_rows  # noqa: PLC0415 - see above
 
     text = PackedText.load(path)
     if not text.words:

@@ -1,4 +1,4 @@
-"""How sure a model is: ``python -m models calibrate``, which fits it, and ``calibration``, which prints its figures."""
+"""How sure a model is: ``models calibrate``, which fits it, and ``calibration``, which prints its figures."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import msgspec
 import typer
 from rich.progress import Progress
 
-from models.commands.label_figures import OneLanguage, Threads
-from models.commands.options import CORPORA, SHIPPED, Corpora, Models
-from models.evaluation.calibrated_texts import CalibrationTexts, Sure
-from models.languages.registry import LANGUAGES
-from schemas.model_manifest import Calibration
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
-from worker.option_groups import grouped
-from worker.ports.engine import Engine
+from caesura.models.commands.label_figures import OneLanguage, Threads
+from caesura.models.commands.options import CORPORA, SHIPPED, Corpora, Models
+from caesura.models.evaluation.calibrated_texts import CalibrationTexts, Sure
+from caesura.models.languages.registry import LANGUAGES
+from caesura.schemas.model_manifest import Calibration
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.inference.model.model_folder import StoredModel, read_models_folder
+from caesura.worker.option_groups import grouped
+from caesura.worker.ports.engine import Engine
 
 __all__ = ["register"]
 

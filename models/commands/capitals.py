@@ -1,4 +1,4 @@
-"""``python -m models casing``: how well words are written, class by class, beside two ways that need no network."""
+"""``models casing``: how well words are written, class by class, beside two ways that need no network."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from models.commands.label_figures import (
+from caesura.models.commands.label_figures import (
     JsonFile,
     OneCheckpoint,
     Pieces,
@@ -21,10 +21,10 @@ from models.commands.label_figures import (
     opened_engine,
     scored_models,
 )
-from models.commands.options import CORPORA, SHIPPED, Corpora, Models
-from models.evaluation.capitals import CAPITAL_TEXTS, CapitalFigure, evaluate_capitals
-from models.languages.english import ENGLISH
-from worker.option_groups import grouped
+from caesura.models.commands.options import CORPORA, SHIPPED, Corpora, Models
+from caesura.models.evaluation.capitals import CAPITAL_TEXTS, CapitalFigure, evaluate_capitals
+from caesura.models.languages.english import ENGLISH
+from caesura.worker.option_groups import grouped
 
 __all__ = ["capitals_table", "register"]
 

@@ -1,4 +1,4 @@
-"""The command that fits the head for a word that none follows: ``python -m models fit-closing``."""
+"""The command that fits the head for a word that none follows: ``python -m caesura.models fit-closing``."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 import typer
 from rich.progress import Progress
 
-from models.commands.options import DATA, Corpus, Data, LanguageCode, Vocabulary, mark_constants, packed_files
-from models.data.packing import PackedText
-from models.languages.registry import LANGUAGES
-from models.networks.pieces import LEADING, read_vocabulary
-from worker.option_groups import grouped
+from caesura.models.commands.options import DATA, Corpus, Data, LanguageCode, Vocabulary, mark_constants, packed_files
+from caesura.models.data.packing import PackedText
+from caesura.models.languages.registry import LANGUAGES
+from caesura.models.networks.pieces import LEADING, read_vocabulary
+from caesura.worker.option_groups import grouped
 
 if TYPE_CHECKING:  # the other commands run without torch
-    from models.networks.ct_transformer import CTTransformer
+    from caesura.models.networks.ct_transformer import CTTransformer
 
 __all__ = ["register"]
 
@@ -56,9 +56,9 @@ def fit_closing_head(asked: FittedClosing) -> None:
     """Write a checkpoint with a head of its own for the marks of a word that none follows; nothing else changes."""
     import torch  # noqa: PLC0415 - the other commands run without it
 
-    from models.decoding.last_words import of_last_words  # noqa: PLC0415
-    from models.networks.checkpoints import write_checkpoint  # noqa: PLC0415
-    from models.training.closing_head import closing_flushes, fit_closing, with_closing  # noqa: PLC0415
+    from caesura.models.decoding.last_words import of_last_words  # noqa: PLC0415
+    from caesura.models.networks.checkpoints import write_checkpoint  # noqa: PLC0415
+    from caesura.models.training.closing_head import closing_flushes, fit_closing, with_closing  # noqa: PLC0415
 
     if asked.checkpoint.exists():
         raise SystemExit(f"fit-closing: {asked.checkpoint} is there already")
@@ -94,9 +94,9 @@ def fit_closing_head(asked: FittedClosing) -> None:
 
 def _network_of(path: Path) -> tuple[CTTransformer, tuple[str, ...]]:
     """Return the network of a checkpoint or a model folder, and the names of what it has learnt from."""
-    from models.export.stored_network import read_network  # noqa: PLC0415 - see above
-    from models.networks.checkpoints import learnt_from, load_network  # noqa: PLC0415
-    from worker.adapters.onnx.model_folder import read_models_folder  # noqa: PLC0415
+    from caesura.models.export.stored_network import read_network  # noqa: PLC0415 - see above
+    from caesura.models.networks.checkpoints import learnt_from, load_network  # noqa: PLC0415
+    from caesura.worker.inference.model.model_folder import read_models_folder  # noqa: PLC0415
 
     if path.is_file():
         return load_network(path), learnt_from(path)

@@ -12,14 +12,14 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from models.commands.options import CORPORA, SHIPPED, Corpora, Models
-from models.data.preparation import held_out
-from models.decoding.labelled_stream import WatchedEngine, active_model
-from models.evaluation.decoding_tables import changes_table, decodings_tables, revisions_table, stability_tables
-from models.evaluation.figures_page import put
-from models.evaluation.position_plot import drawn
-from models.evaluation.stability import detections, growing_input, revisions, stabilities, streams_of
-from models.evaluation.sweeps import (
+from caesura.models.commands.options import CORPORA, SHIPPED, Corpora, Models
+from caesura.models.data.preparation import held_out
+from caesura.models.decoding.labelled_stream import WatchedEngine, active_model
+from caesura.models.evaluation.decoding_tables import changes_table, decodings_tables, revisions_table, stability_tables
+from caesura.models.evaluation.figures_page import put
+from caesura.models.evaluation.position_plot import drawn
+from caesura.models.evaluation.stability import detections, growing_input, revisions, stabilities, streams_of
+from caesura.models.evaluation.sweeps import (
     SWEEP_CORPORA,
     DecodingWay,
     GoldText,
@@ -30,13 +30,13 @@ from models.evaluation.sweeps import (
     stream,
     sweep,
 )
-from models.languages.english import ENGLISH
-from models.networks.pieces import read_vocabulary
-from schemas.events import Emission
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.core.rules import DecodingRules
-from worker.option_groups import grouped
-from worker.ports.engine import Engine
+from caesura.models.languages.english import ENGLISH
+from caesura.models.networks.pieces import read_vocabulary
+from caesura.schemas.events import Emission
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.option_groups import grouped
+from caesura.worker.ports.engine import Engine
 
 __all__ = ["register"]
 
@@ -155,7 +155,7 @@ def ablate_look_ahead(
     *, models: Models = SHIPPED, corpora: Corpora = CORPORA, max_words: MaxWords = 400, page: Page = None
 ) -> None:
     """Print F1 of the settled stream with the shipped weights under shorter masks, in PyTorch: no sweep of L."""
-    from models.evaluation import look_ahead_ablation as ablation  # noqa: PLC0415 - the rest runs without torch
+    from caesura.models.evaluation import look_ahead_ablation as ablation  # noqa: PLC0415 - the rest runs without torch
 
     ways: Ways = []
     for look_ahead in ablation.shortened(ablation.trained_look_ahead(models)):
@@ -199,8 +199,8 @@ def _with_tails(models: Path) -> Iterator[tuple[DecodingWay, Engine]]:
 
 
 def _settled_checkpoints(checkpoints: Sequence[Path], vocabulary: Path) -> Ways:
-    from models.decoding.checkpoint_engine import CheckpointEngine  # noqa: PLC0415 - the rest runs without torch
-    from models.networks.checkpoints import load_network  # noqa: PLC0415
+    from caesura.models.decoding.checkpoint_engine import CheckpointEngine  # noqa: PLC0415 - the rest runs without torch
+    from caesura.models.networks.checkpoints import load_network  # noqa: PLC0415
 
     pieces = read_vocabulary(vocabulary)
     networks = sorted(map(load_network, checkpoints), key=lambda network: sum(network.config.look_ahead))
@@ -238,11 +238,11 @@ def _drawn_networks(
 ) -> Iterator[tuple[str, Engine]]:
     yield "CT-Transformer", OnnxEngine(models, threads=1)
     if unmasked:
-        from models.evaluation.look_ahead_ablation import masked_otherwise  # noqa: PLC0415 - the rest runs without torch
+        from caesura.models.evaluation.look_ahead_ablation import masked_otherwise  # noqa: PLC0415 - the rest runs without torch
 
         yield "the same weights, no mask", masked_otherwise(models)
     for option in also:
-        from models.decoding.checkpoint_engine import CheckpointEngine  # noqa: PLC0415
+        from caesura.models.decoding.checkpoint_engine import CheckpointEngine  # noqa: PLC0415
 
         name, _, checkpoint = option.partition("=")
         if not checkpoint:

@@ -1,4 +1,4 @@
-"""What the fluent text changes of what was said: ``python -m models harm``, ``python -m models numbers``."""
+"""What the fluent text changes of what was said: ``models harm``, ``models numbers``."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from models.commands.label_figures import OneLanguage, Threads
-from models.commands.options import CORPORA, SHIPPED, Corpora, Models
-from models.data.preparation import held_out
-from models.data.swda import read_swda_test
-from models.decoding.labelling_runs import published_words
-from models.evaluation.harm import LEVELS, Harm, HarmRow, SaidSession, harm_table, harms
-from models.evaluation.number_sentences import number_faults, number_sessions
-from models.evaluation.said_sessions import childes_sessions, document_sessions, line_sessions
-from models.evaluation.switchboard import INTERREGNA, gold_tags
-from models.languages.registry import LANGUAGES
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.core.cleaning import CleaningLevel
-from worker.option_groups import grouped
-from worker.ports.engine import Engine
+from caesura.models.commands.label_figures import OneLanguage, Threads
+from caesura.models.commands.options import CORPORA, SHIPPED, Corpora, Models
+from caesura.models.data.preparation import held_out
+from caesura.models.data.swda import read_swda_test
+from caesura.models.decoding.labelling_runs import published_words
+from caesura.models.evaluation.harm import LEVELS, Harm, HarmRow, SaidSession, harm_table, harms
+from caesura.models.evaluation.number_sentences import number_faults, number_sessions
+from caesura.models.evaluation.said_sessions import childes_sessions, document_sessions, line_sessions
+from caesura.models.evaluation.switchboard import INTERREGNA, gold_tags
+from caesura.models.languages.registry import LANGUAGES
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.core.rendering.cleaning import CleaningLevel
+from caesura.worker.option_groups import grouped
+from caesura.worker.ports.engine import Engine
 
 __all__ = ["register"]
 

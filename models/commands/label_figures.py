@@ -1,4 +1,4 @@
-"""Commands that measure the labels: ``python -m models evaluate | false-stops | regression | everyday``."""
+"""Commands that measure the labels: ``python -m caesura.models evaluate | false-stops | regression | everyday``."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from models.commands.options import CORPORA, SHIPPED, Corpora, LanguageCode, Models
-from models.data.chinese_corpora import CHINESE_TEST
-from models.data.preparation import held_out
-from models.decoding.ways import OFFLINE, STREAMING, Decoding, ahead
-from models.evaluation.everyday import everyday_table, read_everyday
-from models.evaluation.false_stops import WORDS_A_SENTENCE, Stops, stops_on, stops_table
-from models.evaluation.figures import (
+from caesura.models.commands.options import CORPORA, SHIPPED, Corpora, LanguageCode, Models
+from caesura.models.data.chinese_corpora import CHINESE_TEST
+from caesura.models.data.preparation import held_out
+from caesura.models.decoding.ways import OFFLINE, STREAMING, Decoding, ahead
+from caesura.models.evaluation.everyday import everyday_table, read_everyday
+from caesura.models.evaluation.false_stops import WORDS_A_SENTENCE, Stops, stops_on, stops_table
+from caesura.models.evaluation.figures import (
     Evaluation,
     Figure,
     pairs,
     pairs_table,
     table,
 )
-from models.evaluation.regression.cases import write_known_failures
-from models.evaluation.regression.runs import report, run_list
-from models.languages.registry import LANGUAGES
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.option_groups import grouped
-from worker.ports.engine import Engine, EngineModel
+from caesura.models.evaluation.regression.cases import write_known_failures
+from caesura.models.evaluation.regression.runs import report, run_list
+from caesura.models.languages.registry import LANGUAGES
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.option_groups import grouped
+from caesura.worker.ports.engine import Engine, EngineModel
 
 __all__ = [
     "JsonFile",
@@ -164,7 +164,7 @@ def opened_engine(
     if checkpoint is not None:
         if not vocabulary.is_file():
             raise typer.BadParameter(f"File '{vocabulary}' does not exist.", param_hint="'--vocabulary'")
-        from models.decoding.checkpoint_engine import CheckpointEngine  # noqa: PLC0415 - a model folder is scored without torch
+        from caesura.models.decoding.checkpoint_engine import CheckpointEngine  # noqa: PLC0415 - a model folder is scored without torch
 
         return CheckpointEngine.of(checkpoint, vocabulary, language=language, threads=threads, quick=quick)
     engine = OnnxEngine(models, threads=threads)

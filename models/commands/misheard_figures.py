@@ -1,4 +1,4 @@
-"""``python -m models misheard``: F1 of the marks as more and more words are misheard, of one model or several."""
+"""``models misheard``: F1 of the marks as more and more words are misheard, of one model or several."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from models.commands.label_figures import Threads
-from models.commands.options import CORPORA, SHIPPED, Corpora
-from models.data.preparation import held_out
-from models.data.recogniser_errors import MisheardWords
-from models.decoding.labelled_stream import active_model
-from models.evaluation.misheard import (
+from caesura.models.commands.label_figures import Threads
+from caesura.models.commands.options import CORPORA, SHIPPED, Corpora
+from caesura.models.data.preparation import held_out
+from caesura.models.data.recogniser_errors import MisheardWords
+from caesura.models.decoding.labelled_stream import active_model
+from caesura.models.evaluation.misheard import (
     MISHEARD_CORPORA,
     RATES,
     MisheardFigure,
@@ -22,9 +22,9 @@ from models.evaluation.misheard import (
     misheard_figure,
     misheard_table,
 )
-from models.languages.english import ENGLISH
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.adapters.onnx.model_folder import read_models_folder
+from caesura.models.languages.english import ENGLISH
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.inference.model.model_folder import read_models_folder
 
 __all__ = ["register"]
 

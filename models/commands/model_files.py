@@ -1,4 +1,4 @@
-"""Commands from one file of weights to another: ``python -m models dequantise | average | export``."""
+"""Commands from one file of weights to another: ``python -m caesura.models dequantise | average | export``."""
 
 from __future__ import annotations
 
@@ -7,12 +7,20 @@ from typing import Annotated
 
 import typer
 
-from models.commands.options import CHECKPOINT, CORPORA, SHIPPED, CheckpointFile, Corpora, LanguageCode, Vocabulary
-from models.data.preparation import held_out
-from models.languages.registry import LANGUAGES
-from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
-from models.training.averaging import write_average
-from worker.adapters.onnx.wordpiece import WordPiece
+from caesura.models.commands.options import (
+    CHECKPOINT,
+    CORPORA,
+    SHIPPED,
+    CheckpointFile,
+    Corpora,
+    LanguageCode,
+    Vocabulary,
+)
+from caesura.models.data.preparation import held_out
+from caesura.models.languages.registry import LANGUAGES
+from caesura.models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
+from caesura.models.training.averaging import write_average
+from caesura.worker.inference.model.wordpiece import WordPiece
 
 __all__ = ["register"]
 
@@ -33,7 +41,7 @@ def dequantise_start(
     whole: Annotated[bool, typer.Option("--whole", help="Keep the pieces that no word is cut into.")] = False,
 ) -> None:
     """Make a start for training from a BERT that is to be had as ONNX only, in int8 or fp32."""
-    from models.networks.dequantisation import write_dequantised  # noqa: PLC0415 - the other commands run without torch
+    from caesura.models.networks.dequantisation import write_dequantised  # noqa: PLC0415 - the other commands run without torch
 
     print(f"{write_dequantised(source, tokenizer, weights, vocabulary, whole=whole)} pieces")
 
@@ -72,9 +80,9 @@ def export_network(  # noqa: PLR0913 - a command's options
     ] = False,
 ) -> None:
     """Export a checkpoint to int8 ONNX, and refuse it where torch, fp32 and int8 do not agree on held-out text."""
-    from models.export.folder import ModelCard, export  # noqa: PLC0415
-    from models.export.parity import check_parity  # noqa: PLC0415
-    from models.networks.checkpoints import learnt_from, load_network  # noqa: PLC0415 - the other commands run without torch
+    from caesura.models.export.folder import ModelCard, export  # noqa: PLC0415
+    from caesura.models.export.parity import check_parity  # noqa: PLC0415
+    from caesura.models.networks.checkpoints import learnt_from, load_network  # noqa: PLC0415 - the other commands run without torch
 
     pieces = read_vocabulary(vocabulary)
     network = load_network(checkpoint)
@@ -116,7 +124,7 @@ def export_network(  # noqa: PLR0913 - a command's options
 
 def _parity_buffers(corpora: Path, language: str) -> list[list[str]]:
     """Return held-out buffers of 3 to 150 words, about 12,000 words in all."""
-    from models.export.parity import mixed_buffers  # noqa: PLC0415 - the other commands run without torch
+    from caesura.models.export.parity import mixed_buffers  # noqa: PLC0415 - the other commands run without torch
 
     buffers: list[list[str]] = []
     for corpus in LANGUAGES[language].parity_corpora:

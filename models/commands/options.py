@@ -10,11 +10,11 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-import models as package
-from models.languages.registry import LANGUAGES
+import caesura.models as package
+from caesura.models.languages.registry import LANGUAGES
 
 if TYPE_CHECKING:  # the other commands run without torch
-    from models.training.causal_reader import Reader
+    from caesura.models.training.causal_reader import Reader
 
 __all__ = [
     "CHECKPOINT",
@@ -79,7 +79,7 @@ def mark_constants(given: str, classes: int) -> NDArray[np.float64]:
 
 def asked_reader(weights: Path) -> Reader:
     """Return the reader of GGUF weights; refuse where what reads them is not installed."""
-    from models.training.causal_reader import opened_reader  # noqa: PLC0415 - the other commands run without torch
+    from caesura.models.training.causal_reader import opened_reader  # noqa: PLC0415 - the other commands run without torch
 
     try:
         return opened_reader(weights, threads=2)

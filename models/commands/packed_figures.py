@@ -1,4 +1,4 @@
-"""A checkpoint scored on packed held-out text, offline and in large batches: ``python -m models score-packed``."""
+"""A checkpoint scored on packed held-out text, offline and in large batches: ``models score-packed``."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from models.commands.options import CheckpointFile, Corpus, Vocabulary
-from models.data.packing import PackedText
-from models.evaluation.soft_label_f1 import packed_scores
-from models.networks.pieces import LEADING, read_vocabulary
+from caesura.models.commands.options import CheckpointFile, Corpus, Vocabulary
+from caesura.models.data.packing import PackedText
+from caesura.models.evaluation.soft_label_f1 import packed_scores
+from caesura.models.networks.pieces import LEADING, read_vocabulary
 
 __all__ = ["register"]
 
@@ -35,8 +35,8 @@ def score_packed(
 
     The words are read in the windows of offline decoding, under the network's own mask.
     """
-    from models.networks.checkpoints import load_any_network  # noqa: PLC0415 - the other commands run without torch
-    from models.training.soft_labelling import Teacher, all_rows  # noqa: PLC0415
+    from caesura.models.networks.checkpoints import load_any_network  # noqa: PLC0415 - the other commands run without torch
+    from caesura.models.training.soft_labelling import Teacher, all_rows  # noqa: PLC0415
 
     network = load_any_network(checkpoint)
     asked = Teacher(network=network, leading=read_vocabulary(vocabulary).index(LEADING), device=device, windows=windows)

@@ -1,4 +1,4 @@
-"""Commands of the papers' systems: ``python -m models papers-pack | papers-train | papers-tables``."""
+"""Commands of the papers' systems: ``python -m caesura.models papers-pack | papers-train | papers-tables``."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from models.commands.options import CORPORA, Corpora, Vocabulary
-from worker.option_groups import grouped
+from caesura.models.commands.options import CORPORA, Corpora, Vocabulary
+from caesura.worker.option_groups import grouped
 
 if TYPE_CHECKING:  # the other commands run without torch
-    from models.evaluation.papers.plans import Scope
+    from caesura.models.evaluation.papers.plans import Scope
 
 __all__ = ["register"]
 
@@ -47,9 +47,9 @@ def pack_papers(
 
     What else they learn from ``prepare`` packs: ted and swda_marked (--benchmark), cabnc, earnings22, crd3 and ami.
     """
-    from models.data.paper_texts import pack_joint_text, pack_tests  # noqa: PLC0415 - the other commands need none
-    from models.networks.pieces import MAX_PIECES, UNKNOWN_PIECE, read_vocabulary  # noqa: PLC0415
-    from worker.adapters.onnx.wordpiece import WordPiece  # noqa: PLC0415
+    from caesura.models.data.paper_texts import pack_joint_text, pack_tests  # noqa: PLC0415 - the other commands need none
+    from caesura.models.networks.pieces import MAX_PIECES, UNKNOWN_PIECE, read_vocabulary  # noqa: PLC0415
+    from caesura.worker.inference.model.wordpiece import WordPiece  # noqa: PLC0415
 
     tokenizer = WordPiece(read_vocabulary(vocabulary), max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
     for line in pack_tests(corpora, folder / "tests", tokenizer):
@@ -86,8 +86,8 @@ def train_papers(asked: PapersTrained) -> None:
 
     A run that is done is not done again, so the command may be stopped and started as you like.
     """
-    from models.evaluation.papers.runs import Workplace  # noqa: PLC0415 - the other commands run without torch
-    from models.evaluation.papers.schedule import RunBudget, work_through  # noqa: PLC0415
+    from caesura.models.evaluation.papers.runs import Workplace  # noqa: PLC0415 - the other commands run without torch
+    from caesura.models.evaluation.papers.schedule import RunBudget, work_through  # noqa: PLC0415
 
     if wrong := set(asked.plan or ()) - set(_PLANS):
         raise typer.BadParameter(f"{', '.join(sorted(wrong))}: not among {', '.join(_PLANS)}", param_hint="--plan")
@@ -115,7 +115,7 @@ def papers_tables(
     plan: PlanNames = None,
 ) -> None:
     """Print the papers' tables in shape, of the runs that are done, with 95 % intervals."""
-    from models.evaluation.papers.tables import TABLES  # noqa: PLC0415 - the other commands run without torch
+    from caesura.models.evaluation.papers.tables import TABLES  # noqa: PLC0415 - the other commands run without torch
 
     for name in plan or _PLANS:
         for heading, table in TABLES[name](folder / "data", folder / "tests", folder / "out"):
@@ -136,11 +136,11 @@ def papers_side_by_side(
     ] = None,
 ) -> None:
     """Print the systems that are done on one text: F1 offline and as a stream, parameters, processor time a word."""
-    from models.data.packed_tests import PackedTest  # noqa: PLC0415 - the other commands run without torch
-    from models.evaluation.papers.ours import ours_rows  # noqa: PLC0415
-    from models.evaluation.papers.side_by_side import side_by_side  # noqa: PLC0415
-    from models.evaluation.papers.tables import Results  # noqa: PLC0415
-    from models.networks.pieces import LEADING, read_vocabulary  # noqa: PLC0415
+    from caesura.models.data.packed_tests import PackedTest  # noqa: PLC0415 - the other commands run without torch
+    from caesura.models.evaluation.papers.ours import ours_rows  # noqa: PLC0415
+    from caesura.models.evaluation.papers.side_by_side import side_by_side  # noqa: PLC0415
+    from caesura.models.evaluation.papers.tables import Results  # noqa: PLC0415
+    from caesura.models.networks.pieces import LEADING, read_vocabulary  # noqa: PLC0415
 
     pieces = read_vocabulary(vocabulary)
     results = Results(folder / "data", folder / "tests", folder / "out")
@@ -153,8 +153,8 @@ def papers_side_by_side(
 
 
 def _scope(start: Path, layers: int, heads: int | None, width: int) -> Scope:
-    from models.evaluation.papers.plans import Scope  # noqa: PLC0415 - see above
-    from models.networks.pretrained import shape_of  # noqa: PLC0415
+    from caesura.models.evaluation.papers.plans import Scope  # noqa: PLC0415 - see above
+    from caesura.models.networks.pretrained import shape_of  # noqa: PLC0415
 
     shape = shape_of(start) | ({} if heads is None else {"heads": heads})
     shape.pop("layers")

@@ -1,4 +1,4 @@
-"""The command that reads corpora into packed text: ``python -m models prepare``."""
+"""The command that reads corpora into packed text: ``python -m caesura.models prepare``."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from models.commands.options import CORPORA, DATA, Corpora, Corpus, Data, LanguageCode, Vocabulary
-from models.data.benchmark_corpora import BENCHMARK_MIX
-from models.data.preparation import prepare, prepare_held_out
-from models.data.recogniser_errors import ERROR_RATE
-from models.languages.registry import LANGUAGES
-from models.networks.pieces import MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
-from worker.adapters.onnx.wordpiece import WordPiece
-from worker.option_groups import grouped
+from caesura.models.commands.options import CORPORA, DATA, Corpora, Corpus, Data, LanguageCode, Vocabulary
+from caesura.models.data.benchmark_corpora import BENCHMARK_MIX
+from caesura.models.data.preparation import prepare, prepare_held_out
+from caesura.models.data.recogniser_errors import ERROR_RATE
+from caesura.models.languages.registry import LANGUAGES
+from caesura.models.networks.pieces import MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
+from caesura.worker.inference.model.wordpiece import WordPiece
+from caesura.worker.option_groups import grouped
 
 __all__ = ["register"]
 

@@ -1,4 +1,4 @@
-"""Checkpoints compared by their false stops where each has as many true ends: ``python -m models stop-line``."""
+"""Checkpoints compared by their false stops where each has as many true ends: ``models stop-line``."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import typer
 from numpy.typing import NDArray
 from rich.progress import Progress
 
-from models.commands.options import CORPORA, Corpora, LanguageCode, Vocabulary, asked_reader
-from models.data.preparation import held_out
-from models.evaluation.false_stops import WORDS_A_SENTENCE, FlushPoint, flush_points
-from models.evaluation.stop_line import StopLine, stop_line
-from models.languages.registry import LANGUAGES
-from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
-from worker.adapters.onnx.wordpiece import WordPiece
-from worker.option_groups import grouped
+from caesura.models.commands.options import CORPORA, Corpora, LanguageCode, Vocabulary, asked_reader
+from caesura.models.data.preparation import held_out
+from caesura.models.evaluation.false_stops import WORDS_A_SENTENCE, FlushPoint, flush_points
+from caesura.models.evaluation.stop_line import StopLine, stop_line
+from caesura.models.languages.registry import LANGUAGES
+from caesura.models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
+from caesura.worker.inference.model.wordpiece import WordPiece
+from caesura.worker.option_groups import grouped
 
 __all__ = ["register"]
 
@@ -57,10 +57,10 @@ def print_stop_lines(asked: ComparedLines) -> None:
 
     Each flush is one pass over the words before it, in PyTorch; `false-stops` has the shares as a stream.
     """
-    from models.decoding.checkpoint_engine import CheckpointEngine  # noqa: PLC0415 - the other commands run without torch
-    from models.evaluation.flush_scores import flush_scores  # noqa: PLC0415
-    from models.evaluation.reader_scores import reader_scores  # noqa: PLC0415
-    from models.networks.checkpoints import load_any_network  # noqa: PLC0415
+    from caesura.models.decoding.checkpoint_engine import CheckpointEngine  # noqa: PLC0415 - the other commands run without torch
+    from caesura.models.evaluation.flush_scores import flush_scores  # noqa: PLC0415
+    from caesura.models.evaluation.reader_scores import reader_scores  # noqa: PLC0415
+    from caesura.models.networks.checkpoints import load_any_network  # noqa: PLC0415
 
     if asked.reader is not None and asked.language != "en":
         raise typer.BadParameter("a reader reads English", param_hint="--reader")

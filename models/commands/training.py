@@ -1,4 +1,4 @@
-"""Commands that train: ``python -m models train | label | restore``."""
+"""Commands that train: ``python -m caesura.models train | label | restore``."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import Progress
 
-from models.commands.options import SHIPPED, LanguageCode, Models, packed_files
-from models.commands.training_settings import LearntText, NetworkChoice, SoftLabelling, TrainingCourse
-from models.data.packing import PackedText
-from models.data.soft_labels import Taught, TaughtFile, forget_labels, load_taught, with_pseudo_sentences
-from models.export.starting_model import starting_model
-from models.languages.registry import LANGUAGES
-from models.networks.pieces import LEADING, read_vocabulary
-from schemas.labels import Casing, Disfluency
-from worker.option_groups import grouped
+from caesura.models.commands.options import SHIPPED, LanguageCode, Models, packed_files
+from caesura.models.commands.training_settings import LearntText, NetworkChoice, SoftLabelling, TrainingCourse
+from caesura.models.data.packing import PackedText
+from caesura.models.data.soft_labels import Taught, TaughtFile, forget_labels, load_taught, with_pseudo_sentences
+from caesura.models.export.starting_model import starting_model
+from caesura.models.languages.registry import LANGUAGES
+from caesura.models.networks.pieces import LEADING, read_vocabulary
+from caesura.schemas.labels import Casing, Disfluency
+from caesura.worker.option_groups import grouped
 
 if TYPE_CHECKING:  # the other commands run without torch
-    from models.networks.registry import Network
+    from caesura.models.networks.registry import Network
 
 __all__ = ["register"]
 
@@ -45,10 +45,10 @@ def train_network(choice: NetworkChoice, learnt: LearntText, course: TrainingCou
         raise typer.BadParameter("--taught-unseeing is of the labels of --taught in the steps of --unseeing: give both")
     import torch  # noqa: PLC0415 - the other commands run without it
 
-    from models.networks.arithmetic import compile_layers  # noqa: PLC0415
-    from models.networks.checkpoints import load_any_network  # noqa: PLC0415
-    from models.training.loop import Told, TrainingPlan, train  # noqa: PLC0415
-    from models.training.objective import Objective  # noqa: PLC0415
+    from caesura.models.networks.arithmetic import compile_layers  # noqa: PLC0415
+    from caesura.models.networks.checkpoints import load_any_network  # noqa: PLC0415
+    from caesura.models.training.loop import TeacherTargets, TrainingPlan, train  # noqa: PLC0415
+    from caesura.models.training.objective import Objective  # noqa: PLC0415
 
     pieces = read_vocabulary(choice.vocabulary)
     torch.manual_seed(course.seed)
@@ -84,7 +84,7 @@ def train_network(choice: NetworkChoice, learnt: LearntText, course: TrainingCou
     for network in (made, teacher):
         if course.compiled and network is not None:
             compile_layers(network)
-    train(made, text, plan, course.checkpoint, told=Told(rows=said, teacher=teacher))
+    train(made, text, plan, course.checkpoint, told=TeacherTargets(rows=said, teacher=teacher))
 
 
 def _made(choice: NetworkChoice, pieces: Sequence[str]) -> Network:
@@ -111,7 +111,7 @@ def _made(choice: NetworkChoice, pieces: Sequence[str]) -> Network:
 
 
 def _with_what_the_start_learnt(corpora: Sequence[str], start: Path | None) -> tuple[str, ...]:
-    from models.networks.checkpoints import learnt_from  # noqa: PLC0415
+    from caesura.models.networks.checkpoints import learnt_from  # noqa: PLC0415
 
     before = learnt_from(start) if start is not None and start.suffix == ".pt" else ()
     return tuple(dict.fromkeys((*before, *corpora)))
@@ -126,8 +126,8 @@ def _numbers(words: str | None) -> tuple[int, ...] | None:
 
 def _fields(network: str, language: str, shape_from: Path | None, asked: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a ``CTConfig``: the language's, or the start's shape, and what was asked for."""
-    from models.networks.full_transformer import UNLIMITED  # noqa: PLC0415
-    from models.networks.pretrained import shape_of  # noqa: PLC0415
+    from caesura.models.networks.full_transformer import UNLIMITED  # noqa: PLC0415
+    from caesura.models.networks.pretrained import shape_of  # noqa: PLC0415
 
     model = LANGUAGES[language].model
     fields: dict[str, Any] = {
@@ -150,7 +150,7 @@ def _fields(network: str, language: str, shape_from: Path | None, asked: dict[st
 
 
 def _built(kind: str, fields: dict[str, Any]) -> Network:
-    from models.networks.registry import KINDS, build  # noqa: PLC0415
+    from caesura.models.networks.registry import KINDS, build  # noqa: PLC0415
 
     if kind not in KINDS:
         raise typer.BadParameter(f"there is no network {kind!r}; there are {', '.join(KINDS)}")
@@ -175,14 +175,14 @@ def _freeze_all_but_casing(network: Network) -> None:
 
 
 def _rows(pieces: Sequence[str], of_the_start: Sequence[str]) -> list[int]:
-    from models.networks.pretrained import rows_of  # noqa: PLC0415
+    from caesura.models.networks.pretrained import rows_of  # noqa: PLC0415
 
     return rows_of(pieces, of_the_start)
 
 
 def _begin(network: Network, start: Path, leading: int, fresh_layers: int, rows: Sequence[int] | None) -> None:
-    from models.networks.ct_transformer import CTTransformer  # noqa: PLC0415
-    from models.networks.pretrained import start_from_bert, start_from_checkpoint  # noqa: PLC0415
+    from caesura.models.networks.ct_transformer import CTTransformer  # noqa: PLC0415
+    from caesura.models.networks.pretrained import start_from_bert, start_from_checkpoint  # noqa: PLC0415
 
     if start.suffix == ".pt":
         start_from_checkpoint(network, start)
@@ -217,8 +217,8 @@ def label_text(asked: SoftLabelling) -> None:
     """Write a teacher's class probabilities for every word of the packed text; stop and start it as you like."""
     import torch  # noqa: PLC0415 - the other commands run without it
 
-    from models.networks.checkpoints import load_any_network  # noqa: PLC0415
-    from models.training.soft_labelling import HEADS, Teacher, label_softly  # noqa: PLC0415
+    from caesura.models.networks.checkpoints import load_any_network  # noqa: PLC0415
+    from caesura.models.training.soft_labelling import HEADS, Teacher, label_softly  # noqa: PLC0415
 
     chosen = next((heads for heads in HEADS if heads == asked.only), None)
     if chosen is None:
@@ -246,8 +246,8 @@ def restore_checkpoint(
     seed: Annotated[int, typer.Option(help="Draws each weight's place within its int8 step.")] = 1,
 ) -> None:
     """Write the active model of a language back to a checkpoint, as a start for further training."""
-    from models.export.stored_network import read_network  # noqa: PLC0415
-    from models.networks.checkpoints import write_checkpoint  # noqa: PLC0415
+    from caesura.models.export.stored_network import read_network  # noqa: PLC0415
+    from caesura.models.networks.checkpoints import write_checkpoint  # noqa: PLC0415
 
     if checkpoint.exists():
         raise SystemExit(f"{checkpoint} is there already")

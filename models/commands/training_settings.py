@@ -1,4 +1,4 @@
-"""What ``python -m models train`` is told, in three groups: the network, what it learns from, and how long and fast."""
+"""What ``models train`` is told, in three groups: the network, what it learns from, and how long and fast."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from models.commands.options import CHECKPOINT, DATA, CheckpointFile, Corpus, Data, LanguageCode, Vocabulary
+from caesura.models.commands.options import CHECKPOINT, DATA, CheckpointFile, Corpus, Data, LanguageCode, Vocabulary
 
 __all__ = ["Device", "LearntText", "NetworkChoice", "SoftLabelling", "TrainingCourse"]
 

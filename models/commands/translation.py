@@ -1,4 +1,4 @@
-"""``python -m models evaluate-translation``: what each way to cut a stream is worth to a translator."""
+"""``python -m caesura.models evaluate-translation``: what each way to cut a stream is worth to a translator."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from models.commands.options import CORPORA, SHIPPED, Corpora, Models
-from models.evaluation.translation import (
+from caesura.models.commands.options import CORPORA, SHIPPED, Corpora, Models
+from caesura.models.evaluation.translation import (
     CutText,
     Dialogue,
     TranslationScore,
@@ -27,9 +27,9 @@ from models.evaluation.translation import (
     score,
     translate,
 )
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.core.rendering import Style
-from worker.option_groups import grouped
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.core.rendering.rendering import Style
+from caesura.worker.option_groups import grouped
 
 __all__ = ["register", "translation_table"]
 
@@ -79,7 +79,7 @@ def evaluate_translation(asked: TranslationAsked) -> None:
 
     Wants the extra `translation`. The text is bare: lower case, no marks, no pauses.
     """
-    from models.evaluation.translators import BergamotTranslator, MarianTranslator  # noqa: PLC0415 - an extra
+    from caesura.models.evaluation.translators import BergamotTranslator, MarianTranslator  # noqa: PLC0415 - an extra
 
     dialogues = _dialogues(asked)
     translator: Translator = (

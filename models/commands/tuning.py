@@ -1,4 +1,4 @@
-"""``python -m models tune``: a folder of one's own text in, a models folder for the worker out."""
+"""``python -m caesura.models tune``: a folder of one's own text in, a models folder for the worker out."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Annotated
 
 import typer
 
-from models.commands.options import SHIPPED
-from models.export.starting_model import starting_model
-from models.languages.registry import LANGUAGES
-from models.tuning.own_text import OwnFile, read_folder, session_of, unmarked_lines
-from models.tuning.text_split import TextParts, split
-from worker.adapters.onnx.model_folder import StoredModel
-from worker.errors import FatalError
-from worker.option_groups import grouped
+from caesura.models.commands.options import SHIPPED
+from caesura.models.export.starting_model import starting_model
+from caesura.models.languages.registry import LANGUAGES
+from caesura.models.tuning.own_text import OwnFile, read_folder, session_of, unmarked_lines
+from caesura.models.tuning.text_split import TextParts, split
+from caesura.worker.errors import FatalError
+from caesura.worker.inference.model.model_folder import StoredModel
+from caesura.worker.option_groups import grouped
 
 __all__ = ["register"]
 
@@ -64,8 +64,8 @@ class TuneSettings:
 def tune(asked: TuneSettings) -> None:
     """Train the shipped model further on text of your own, compare before and after, and export what came of it."""
     start, parts = _prepared(asked)
-    from models.tuning import tuning  # noqa: PLC0415 - text is read, and refused, without torch
-    from models.tuning.report import report  # noqa: PLC0415
+    from caesura.models.tuning import tuning  # noqa: PLC0415 - text is read, and refused, without torch
+    from caesura.models.tuning.report import report  # noqa: PLC0415
 
     plan = tuning.TuningPlan(
         language=asked.language,

@@ -1,4 +1,4 @@
-"""Labels by a causal language model: ``python -m models label-unseeing``."""
+"""Labels by a causal language model: ``python -m caesura.models label-unseeing``."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 import typer
 from rich.progress import Progress
 
-from models.commands.options import DATA, Corpus, Data, Vocabulary, asked_reader, packed_files
-from models.data.packing import PackedText
-from models.languages.registry import LANGUAGES
-from models.networks.pieces import read_vocabulary
-from schemas.labels import Casing, Disfluency
+from caesura.models.commands.options import DATA, Corpus, Data, Vocabulary, asked_reader, packed_files
+from caesura.models.data.packing import PackedText
+from caesura.models.languages.registry import LANGUAGES
+from caesura.models.networks.pieces import read_vocabulary
+from caesura.schemas.labels import Casing, Disfluency
 
 __all__ = ["register"]
 
@@ -36,7 +36,7 @@ def label_unseeing(
     ),
 ) -> None:
     """Write down what a causal language model expects after each English word, for `train --taught-unseeing`."""
-    from models.training.unseeing_labels import fitted, read_packed  # noqa: PLC0415 - the other commands run without torch
+    from caesura.models.training.unseeing_labels import fitted, read_packed  # noqa: PLC0415 - the other commands run without torch
 
     pieces = read_vocabulary(vocabulary)
     packed = packed_files(data, corpus or list(LANGUAGES["en"].recipe.mix))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from schemas.labels import Disfluency, Punctuation
+from caesura.schemas.labels import Disfluency, Punctuation
 
 __all__ = ["REPARANDUM", "UNKNOWN", "AlignedDocument", "move_marks", "strongest"]
 
@@ -25,7 +25,7 @@ REPARANDUM = frozenset((Disfluency.B_RM, Disfluency.I_RM))
 
 @dataclass(slots=True)
 class AlignedDocument:
-    """Words in the model's view, each with its labels (``schemas.labels`` numbers or ``UNKNOWN``).
+    """Words in the model's view, each with its labels (``labels`` numbers or ``UNKNOWN``).
 
     turn_ends: indices of the words that end a turn, paragraph or subtitle line; a sentence starts after each.
     """

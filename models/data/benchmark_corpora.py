@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument
-from models.data.corpora import CorpusRules, marked_well, read_in_order
-from models.data.english_corpora import ENGLISH_TEXT
-from models.data.swda import Role, SpeakerSide, read_swda_training
-from schemas.labels import Disfluency
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
+from caesura.models.data.corpora import CorpusRules, marked_well, read_in_order
+from caesura.models.data.english_corpora import ENGLISH_TEXT
+from caesura.models.data.swda import Role, SpeakerSide, read_swda_training
+from caesura.schemas.labels import Disfluency
 
 __all__ = ["BENCHMARK_MIX", "read_benchmark_corpus", "side_document", "ted_text"]
 

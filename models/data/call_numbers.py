@@ -1,4 +1,4 @@
-"""Numbers, letters and addresses as a caller says them: drawn for the frames of ``models.data.calls``.
+"""Numbers, letters and addresses as a caller says them: drawn for the frames of ``calls``.
 
 What is said one by one has no commas ("five five oh one"); the parts of an address have. None of them ends a
 sentence. Now and then digits are written as digits, as some recognisers send them. A number is drawn from its whole

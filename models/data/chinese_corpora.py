@@ -13,12 +13,12 @@ import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument
-from models.data.chinese_marks import LabelledUnit, add_turn, read_chinese_marks
-from models.data.corpora import CorpusRules, marked_well, read_in_order
-from models.data.disfluencies import SpeechHabits
-from schemas.labels import Disfluency
-from worker.core.dictionary import HAN
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
+from caesura.models.data.chinese_marks import LabelledUnit, add_turn, read_chinese_marks
+from caesura.models.data.corpora import CorpusRules, marked_well, read_in_order
+from caesura.models.data.disfluencies import SpeechHabits
+from caesura.schemas.labels import Disfluency
+from caesura.worker.core.language.dictionary import HAN
 
 __all__ = [
     "CHINESE_CORPORA",

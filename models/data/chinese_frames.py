@@ -1,10 +1,10 @@
-"""The Chinese frames of ``models.data.spoken_patterns`` and the words that are drawn into them."""
+"""The Chinese frames of ``spoken_patterns`` and the words that are drawn into them."""
 
 # ruff: noqa: SIM905 - a list of words reads best as words; the marks are Chinese ones
 from __future__ import annotations
 
-from models.data.chinese_numbers import dates, read_out, sums, times_table, years, yuan
-from models.data.spoken_patterns import Frames
+from caesura.models.data.chinese_numbers import dates, read_out, sums, times_table, years, yuan
+from caesura.models.data.spoken_patterns import Frames
 
 __all__ = ["CHINESE_FRAMES"]
 

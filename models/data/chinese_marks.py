@@ -3,7 +3,7 @@
 Every mark is mapped to the four that the model knows: a colon and a dash are commas; a semicolon and an exclamation
 mark end a sentence, as in English; an ellipsis ends one at the end of its line and is unknown elsewhere. Quotes,
 brackets and dots inside names are dropped. No mark is left in the text, because a recogniser sends none: the words are
-cut by ``worker.core`` from the running text, so the network is trained on the very words that it will be given.
+cut by ``core`` from the running text, so the network is trained on the very words that it will be given.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument, strongest
-from models.data.recogniser_units import as_units
-from schemas.labels import Disfluency, Punctuation
-from schemas.state import ModelWord
-from worker.core.dictionary import HAN, load_dictionary
-from worker.core.segmentation import ChineseSegmenter
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument, strongest
+from caesura.models.data.recogniser_units import as_units
+from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.schemas.state import ModelWord
+from caesura.worker.core.language.dictionary import HAN, load_dictionary
+from caesura.worker.core.language.segmentation import ChineseSegmenter
 
 __all__ = ["LabelledUnit", "add_turn", "cut_again", "read_chinese_marks"]
 

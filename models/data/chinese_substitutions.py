@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 
-from models.data.aligned_words import REPARANDUM, AlignedDocument
-from models.data.chinese_marks import cut_again
-from worker.core.dictionary import HAN, word_list
+from caesura.models.data.aligned_words import REPARANDUM, AlignedDocument
+from caesura.models.data.chinese_marks import cut_again
+from caesura.worker.core.language.dictionary import HAN, word_list
 
 __all__ = ["Kinds", "chinese_kinds", "with_other_words"]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from models.data.aligned_words import AlignedDocument
+from caesura.models.data.aligned_words import AlignedDocument
 
 __all__ = ["CorpusRules", "marked_well", "place", "read_in_order", "read_texts"]
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from models.data.aligned_words import UNKNOWN
-from models.data.disfluencies import ANSWERS, ENGLISH_SPEECH, SpeechHabits, is_meant_said_again
-from models.data.marks import MarkedWord
-from schemas.labels import Disfluency, Punctuation
+from caesura.models.data.aligned_words import UNKNOWN
+from caesura.models.data.disfluencies import ANSWERS, ENGLISH_SPEECH, SpeechHabits, is_meant_said_again
+from caesura.models.data.marks import MarkedWord
+from caesura.schemas.labels import Disfluency, Punctuation
 
 __all__ = ["ENGLISH_SIGNS", "SlipSigns", "derive_tags"]
 

@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from models.data.benchmark_corpora import ted_text
-from models.data.corpora import place
-from models.data.iwslt import BenchmarkText, read_iwslt
-from worker.core.normalisation import model_view
+from caesura.models.data.benchmark_corpora import ted_text
+from caesura.models.data.corpora import place
+from caesura.models.data.iwslt import BenchmarkText, read_iwslt
+from caesura.worker.core.language.normalisation import model_view
 
 __all__ = ["dev_half", "dev_talks"]
 

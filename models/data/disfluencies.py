@@ -19,9 +19,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument
-from models.data.chinese_numbers import CHINESE_NUMBER_SIGNS
-from schemas.labels import Disfluency, Punctuation
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
+from caesura.models.data.chinese_numbers import CHINESE_NUMBER_SIGNS
+from caesura.schemas.labels import Disfluency, Punctuation
 
 __all__ = [
     "ANSWERS",

@@ -13,11 +13,11 @@ import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from models.data.aligned_words import REPARANDUM, UNKNOWN, AlignedDocument, move_marks
-from models.data.corpora import read_texts
-from models.data.disfluencies import FILLED_PAUSES
-from models.data.marks import MarkedWord, read_marks
-from schemas.labels import Disfluency, Punctuation
+from caesura.models.data.aligned_words import REPARANDUM, UNKNOWN, AlignedDocument, move_marks
+from caesura.models.data.corpora import read_texts
+from caesura.models.data.disfluencies import FILLED_PAUSES
+from caesura.models.data.marks import MarkedWord, read_marks
+from caesura.schemas.labels import Disfluency, Punctuation
 
 __all__ = ["read_disfl_qa", "read_rev16"]
 

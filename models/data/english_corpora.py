@@ -6,8 +6,8 @@ lists the licences). Where they lie is settable: ``CAESURA_CORPORA`` or ``--corp
 
 from __future__ import annotations
 
-from models.data.corpora import CorpusRules
-from models.data.running_text import RunningText
+from caesura.models.data.corpora import CorpusRules
+from caesura.models.data.running_text import RunningText
 
 __all__ = ["ENGLISH_CORPORA", "ENGLISH_TEXT"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from schemas.labels import Disfluency
-from worker.core.normalisation import model_view
+from caesura.schemas.labels import Disfluency
+from caesura.worker.core.language.normalisation import model_view
 
 __all__ = ["CHOICE", "bare", "labelled_spans", "tags_of", "word_tags"]
 

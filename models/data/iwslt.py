@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from schemas.labels import Punctuation
+from caesura.schemas.labels import Punctuation
 
 __all__ = ["BenchmarkText", "read_iwslt"]
 

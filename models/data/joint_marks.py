@@ -17,16 +17,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument
-from models.data.corpora import read_in_order
-from models.data.english_corpora import ENGLISH_CORPORA
-from schemas.labels import Punctuation
-from worker.core.normalisation import model_view
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
+from caesura.models.data.corpora import read_in_order
+from caesura.models.data.english_corpora import ENGLISH_CORPORA
+from caesura.schemas.labels import Punctuation
+from caesura.worker.core.language.normalisation import model_view
 
 __all__ = ["ATOMS", "MAX_RUN", "MarkedText", "Run", "as_documents", "read_joint_text", "run_table"]
 
 ATOMS = ("", ",", ".", "?", "!", ";", ":", '"', "--", "(", ")", "...")
-"""The marks by number; 0 is none, and the first three are those of ``schemas.labels``."""
+"""The marks by number; 0 is none, and the first three are those of ``labels``."""
 
 MAX_RUN = 4
 """How many marks may stand in a row: the paper has combinations of two to four."""

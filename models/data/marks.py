@@ -11,10 +11,10 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from models.data.aligned_words import UNKNOWN, strongest
-from models.data.written_case import read_casing
-from schemas.labels import Punctuation
-from worker.core.normalisation import model_view
+from caesura.models.data.aligned_words import UNKNOWN, strongest
+from caesura.models.data.written_case import read_casing
+from caesura.schemas.labels import Punctuation
+from caesura.worker.core.language.normalisation import model_view
 
 __all__ = ["ENGLISH_WRITING", "MarkedWord", "Writing", "read_marks"]
 
@@ -50,7 +50,7 @@ _TWO_DIGITS = 2
 class MarkedWord:
     """One word: its view, the mark after it, and how its text was written.
 
-    casing: how it is written (``schemas.labels.Casing``); unknown where a sentence or a quotation may begin, for what
+    casing: how it is written (``labels.Casing``); unknown where a sentence or a quotation may begin, for what
     is written large there says nothing of the word. fragment: the text breaks the word off with a hyphen. dashed: a
     dash follows. ellipsis: an ellipsis follows.
     """

@@ -14,14 +14,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument
-from models.data.dev_talks import dev_half
-from models.data.iwslt import BenchmarkText, read_iwslt
-from models.data.packing import PackedText, pack
-from models.data.swda import Role, SpeakerSide, read_swda_test
-from schemas.labels import Disfluency, Punctuation
-from worker.adapters.onnx.wordpiece import WordPiece
-from worker.core.normalisation import model_view
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
+from caesura.models.data.dev_talks import dev_half
+from caesura.models.data.iwslt import BenchmarkText, read_iwslt
+from caesura.models.data.packing import PackedText, pack
+from caesura.models.data.swda import Role, SpeakerSide, read_swda_test
+from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.worker.core.language.normalisation import model_view
+from caesura.worker.inference.model.wordpiece import WordPiece
 
 __all__ = ["CUTS", "PackedTest", "iwslt_test", "packed_test", "switchboard_test", "talks_test"]
 

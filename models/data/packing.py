@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument
-from worker.adapters.onnx.wordpiece import WordPiece
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
+from caesura.worker.inference.model.wordpiece import WordPiece
 
 __all__ = ["PackedText", "pack"]
 

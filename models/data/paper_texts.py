@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from itertools import accumulate
 from pathlib import Path
 
-from models.data.corpora import place
-from models.data.joint_marks import MarkedText, as_documents, read_joint_text, run_table
-from models.data.packed_tests import PackedTest, iwslt_test, packed_test, switchboard_test, talks_test
-from models.data.packing import pack
-from worker.adapters.onnx.wordpiece import WordPiece
+from caesura.models.data.corpora import place
+from caesura.models.data.joint_marks import MarkedText, as_documents, read_joint_text, run_table
+from caesura.models.data.packed_tests import PackedTest, iwslt_test, packed_test, switchboard_test, talks_test
+from caesura.models.data.packing import pack
+from caesura.worker.inference.model.wordpiece import WordPiece
 
 __all__ = ["JOINT", "pack_joint_text", "pack_tests"]
 

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from models.data.aligned_words import AlignedDocument
-from models.data.contamination import MAX_SHARED, SharedText
-from models.data.corpora import place
-from models.data.packing import pack
-from models.data.recipes import Recipe
-from models.data.recogniser_errors import ERROR_RATE, MisheardWords
-from worker.adapters.onnx.wordpiece import WordPiece
+from caesura.models.data.aligned_words import AlignedDocument
+from caesura.models.data.contamination import MAX_SHARED, SharedText
+from caesura.models.data.corpora import place
+from caesura.models.data.packing import pack
+from caesura.models.data.recipes import Recipe
+from caesura.models.data.recogniser_errors import ERROR_RATE, MisheardWords
+from caesura.worker.inference.model.wordpiece import WordPiece
 
 __all__ = ["CorpusCounts", "held_out", "prepare", "prepare_held_out", "training_documents"]
 
@@ -111,7 +111,7 @@ def prepare(
 ) -> Iterator[CorpusCounts]:
     """Pack each corpus of ``mix`` to ``out/<corpus>.npz`` unless that is there; yield the counts of each.
 
-    errors: the share of the documents that carry a recogniser's errors (``models.data.recogniser_errors``).
+    errors: the share of the documents that carry a recogniser's errors (``recogniser_errors``).
     """
     misheard = MisheardWords(tokenizer.vocabulary) if errors else None
     tests = SharedText(recipe.tests(corpora))

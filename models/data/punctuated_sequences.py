@@ -1,7 +1,7 @@
 """What SAPR learns to write: the pieces of a batch with the marks between them, and the label of each step.
 
 A sample's target is its pieces but the leading one, with a word's run of marks after its last piece, between two
-borders (Wang et al. 2018, section III-A). Numbers are those of ``models.networks.sapr``. The step after a word whose
+borders (Wang et al. 2018, section III-A). Numbers are those of ``sapr``. The step after a word whose
 marks nobody knows is not scored, and none is written there.
 """
 
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from models.networks.ct_transformer import PADDING_WORD
-from models.networks.sapr import SAPRConfig
+from caesura.models.networks.ct_transformer import PADDING_WORD
+from caesura.models.networks.sapr import SAPRConfig
 
 __all__ = ["PunctuatedSequences", "punctuated"]
 

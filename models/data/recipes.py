@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from models.data.aligned_words import AlignedDocument
-from models.data.corpora import place
+from caesura.models.data.aligned_words import AlignedDocument
+from caesura.models.data.corpora import place
 
 __all__ = ["DISFLUENT_SHARE", "DocumentReader", "Recipe", "is_held_out"]
 

@@ -16,8 +16,8 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument
-from schemas.labels import Disfluency, Punctuation
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
+from caesura.schemas.labels import Disfluency, Punctuation
 
 __all__ = ["ERROR_RATE", "MisheardWords", "sound_key"]
 

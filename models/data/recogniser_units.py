@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from schemas.state import ModelWordPiece
+from caesura.schemas.state import ModelWordPiece
 
 __all__ = ["as_units"]
 

@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from models.data.packing import PackedText
-from models.data.samples import LONGEST_WORDS, TAIL_SHARE, Sample, sample_groups
-from models.data.soft_labels import Taught
-from models.networks.ct_transformer import PADDING_WORD
+from caesura.models.data.packing import PackedText
+from caesura.models.data.samples import LONGEST_WORDS, TAIL_SHARE, Sample, sample_groups
+from caesura.models.data.soft_labels import Taught
+from caesura.models.networks.ct_transformer import PADDING_WORD
 
 __all__ = ["IGNORED", "Batch", "ResidentText", "batches"]
 
@@ -99,7 +99,7 @@ def batches(
     tails: float = TAIL_SHARE,
     longest: int = LONGEST_WORDS,
 ) -> Iterator[Batch]:
-    """Yield batches over all of the text, in a random order set by ``seed``; see ``models.data.samples``."""
+    """Yield batches over all of the text, in a random order set by ``seed``; see ``samples``."""
     groups = sample_groups(
         resident.text,
         max_pieces=max_pieces,

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
-from models.data.corpora import CorpusRules, marked_well, read_in_order
-from models.data.derived_tags import ENGLISH_SIGNS, SlipSigns, derive_tags
-from models.data.marks import ENGLISH_WRITING, Writing, read_marks
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
+from caesura.models.data.corpora import CorpusRules, marked_well, read_in_order
+from caesura.models.data.derived_tags import ENGLISH_SIGNS, SlipSigns, derive_tags
+from caesura.models.data.marks import ENGLISH_WRITING, Writing, read_marks
 
 __all__ = ["RunningText"]
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from models.data.packing import PackedText
+from caesura.models.data.packing import PackedText
 
 __all__ = ["LONGEST_WORDS", "TAIL_SHARE", "Sample", "cut_samples", "sample_groups", "with_left_context"]
 

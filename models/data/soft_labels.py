@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from models.data.aligned_words import UNKNOWN
-from models.data.packing import PackedText
-from schemas.labels import Casing, Punctuation
+from caesura.models.data.aligned_words import UNKNOWN
+from caesura.models.data.packing import PackedText
+from caesura.schemas.labels import Casing, Punctuation
 
 __all__ = ["Taught", "TaughtFile", "forget_labels", "load_taught", "with_pseudo_sentences"]
 

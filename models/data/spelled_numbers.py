@@ -9,8 +9,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from models.data.aligned_words import AlignedDocument
-from schemas.labels import Casing, Disfluency, Punctuation
+from caesura.models.data.aligned_words import AlignedDocument
+from caesura.schemas.labels import Casing, Disfluency, Punctuation
 
 __all__ = ["SPELLED", "french", "german", "spanish", "with_spelled_numbers"]
 

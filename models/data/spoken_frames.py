@@ -1,9 +1,9 @@
-"""The frames of ``models.data.spoken_patterns`` and the words that are drawn into them."""
+"""The frames of ``spoken_patterns`` and the words that are drawn into them."""
 
 # ruff: noqa: SIM905 - a list of words reads best as words
 from __future__ import annotations
 
-from models.data.spoken_patterns import Frames
+from caesura.models.data.spoken_patterns import Frames
 
 __all__ = ["ENGLISH_FRAMES"]
 

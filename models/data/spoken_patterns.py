@@ -14,11 +14,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from models.data.aligned_words import AlignedDocument, move_marks
-from models.data.chinese_marks import LabelledUnit, add_turn, read_chinese_marks
-from models.data.frame_notation import CHOICE, bare, labelled_spans, tags_of, word_tags
-from models.data.marks import ENGLISH_WRITING, Writing, read_marks
-from schemas.labels import Punctuation
+from caesura.models.data.aligned_words import AlignedDocument, move_marks
+from caesura.models.data.chinese_marks import LabelledUnit, add_turn, read_chinese_marks
+from caesura.models.data.frame_notation import CHOICE, bare, labelled_spans, tags_of, word_tags
+from caesura.models.data.marks import ENGLISH_WRITING, Writing, read_marks
+from caesura.schemas.labels import Punctuation
 
 __all__ = ["Frames", "add_chinese", "add_spaced", "pattern_documents"]
 

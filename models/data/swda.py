@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-from schemas.labels import Punctuation
-from worker.core.normalisation import model_view
+from caesura.schemas.labels import Punctuation
+from caesura.worker.core.language.normalisation import model_view
 
 __all__ = ["Role", "SpeakerSide", "read_sides", "read_swda_test", "read_swda_training"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from models.data.aligned_words import UNKNOWN
-from schemas.labels import Casing
-from worker.core.casing import casing_of
+from caesura.models.data.aligned_words import UNKNOWN
+from caesura.schemas.labels import Casing
+from caesura.worker.core.language.casing import casing_of
 
 __all__ = ["read_casing"]
 

@@ -14,17 +14,17 @@ from pathlib import Path
 import torch
 from typing_extensions import override
 
-from models.decoding.constrained_decoder import labeller
-from models.export.parity import encode
-from models.networks.arithmetic import quick_arithmetic
-from models.networks.checkpoints import load_any_network
-from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
-from models.networks.registry import Network, describe, look_ahead_words
-from schemas.labels import Labels
-from worker.adapters.onnx.wordpiece import WordPiece
-from worker.core.labelling import LabelRequest
-from worker.errors import FatalError
-from worker.ports.engine import Engine, EngineModel, EngineWork
+from caesura.models.decoding.constrained_decoder import labeller
+from caesura.models.export.parity import encode
+from caesura.models.networks.arithmetic import quick_arithmetic
+from caesura.models.networks.checkpoints import load_any_network
+from caesura.models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
+from caesura.models.networks.registry import Network, describe, look_ahead_words
+from caesura.schemas.labels import Labels
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.errors import FatalError
+from caesura.worker.inference.model.wordpiece import WordPiece
+from caesura.worker.ports.engine import Engine, EngineModel, EngineWork
 
 __all__ = ["CheckpointEngine"]
 
@@ -32,7 +32,7 @@ _BATCH = 32
 
 
 class CheckpointEngine(Engine):
-    """``worker.ports.engine.Engine`` over one network, whose classes are ``schemas.labels`` numbers."""
+    """``caesura.worker.ports.engine.Engine`` over one network, whose classes are ``labels`` numbers."""
 
     def __init__(
         self,

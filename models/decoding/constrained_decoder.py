@@ -19,10 +19,10 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from models.data.joint_marks import MAX_RUN
-from models.networks.ct_transformer import PADDING_WORD, following_words
-from models.networks.registry import Network
-from models.networks.sapr import SAPR, SAPRConfig
+from caesura.models.data.joint_marks import MAX_RUN
+from caesura.models.networks.ct_transformer import PADDING_WORD, following_words
+from caesura.models.networks.registry import Network
+from caesura.models.networks.sapr import SAPR, SAPRConfig
 
 __all__ = ["ConstrainedDecoder", "labeller", "runs_of"]
 

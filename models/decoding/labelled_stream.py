@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 from typing_extensions import override
 
-from models.decoding.labelling_runs import MARK_NUMBERS, TAG_NUMBERS
-from models.decoding.passing_engine import PassingEngine
-from schemas.labels import Labels
-from worker.core.labelling import LabelRequest
-from worker.core.rules import DecodingRules
-from worker.core.stream import StreamingLabeller
-from worker.ports.engine import Engine
+from caesura.models.decoding.labelling_runs import MARK_NUMBERS, TAG_NUMBERS
+from caesura.models.decoding.passing_engine import PassingEngine
+from caesura.schemas.labels import Labels
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.session.stream import StreamingLabeller
+from caesura.worker.ports.engine import Engine
 
 __all__ = ["LabelledStep", "Stream", "WatchedEngine", "active_model", "run_stream"]
 

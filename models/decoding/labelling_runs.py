@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from models.data.recogniser_units import as_units
-from models.decoding.overlapping_chunks import Cut, label_chunks
-from schemas.events import Word, WordsEvent
-from schemas.labels import Disfluency, Punctuation
-from schemas.segments import Segment, SegmentWord
-from schemas.state import HeldBack
-from worker.core.context import DecodingContext, Origin
-from worker.core.rules import DecodingRules, ModelTable
-from worker.core.segmentation import segmenters
-from worker.core.session import Session
-from worker.ports.engine import Engine
+from caesura.models.data.recogniser_units import as_units
+from caesura.models.decoding.overlapping_chunks import Cut, label_chunks
+from caesura.schemas.events import Word, WordsEvent
+from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.schemas.segments import Segment, SegmentWord
+from caesura.schemas.state import HeldBack
+from caesura.worker.core.decoding.context import DecodingContext, Origin
+from caesura.worker.core.language.rules import DecodingRules, ModelTable
+from caesura.worker.core.language.segmentation import segmenters
+from caesura.worker.core.session.session import Session
+from caesura.worker.ports.engine import Engine
 
 __all__ = [
     "MARK_NUMBERS",
@@ -35,7 +35,7 @@ Labelled = tuple[list[int], list[int]]
 """A text's marks and tags, one of each a word."""
 
 Progress = Callable[[int], None]
-"""Told how many words are done since the last call."""
+"""TeacherTargets how many words are done since the last call."""
 
 
 def label_streams(
@@ -82,7 +82,7 @@ def published_segments(
     session_end: bool = True,
     progress: Progress = lambda _: None,
 ) -> list[list[Segment]]:
-    """Return each text's segments, decoded as one session through ``worker.core``, all sessions at once.
+    """Return each text's segments, decoded as one session through ``core``, all sessions at once.
 
     language: of all texts, or one each. session_end: whether each session ends with its text, or an utterance alone.
     """
@@ -148,7 +148,7 @@ def label_offline(
     cut: Cut,
     progress: Progress = lambda _: None,
 ) -> Labelled:
-    """Return the labels of one text cut into chunks (``models.decoding.ways``).
+    """Return the labels of one text cut into chunks (``ways``).
 
     words: the recogniser's, one label pair each. They are cut into the model's words as the worker cuts them; of
     several that make one model word the last has its mark, and each its tag.

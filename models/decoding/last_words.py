@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from models.data.packing import PackedText
-from models.data.resident_text import ResidentText
-from models.data.samples import Sample
-from models.networks.arithmetic import quick_arithmetic
-from models.networks.ct_transformer import last_pieces
+from caesura.models.data.packing import PackedText
+from caesura.models.data.resident_text import ResidentText
+from caesura.models.data.samples import Sample
+from caesura.models.networks.arithmetic import quick_arithmetic
+from caesura.models.networks.ct_transformer import last_pieces
 
 __all__ = ["of_last_words"]
 

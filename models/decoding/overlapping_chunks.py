@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from worker.core.labelling import LabelRequest
-from worker.ports.engine import Engine
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.ports.engine import Engine
 
 __all__ = ["CHUNK_WORDS", "MIN_WORDS_CUT", "WINDOW_WORDS", "Chunk", "Chunked", "Cut", "label_chunks", "split"]
 

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from typing_extensions import override
 
-from schemas.labels import Labels
-from worker.core.labelling import LabelRequest
-from worker.ports.engine import Engine, EngineModel, EngineWork
+from caesura.schemas.labels import Labels
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.ports.engine import Engine, EngineModel, EngineWork
 
 __all__ = ["PassingEngine"]
 
 
 class PassingEngine(Engine):
-    """A ``worker.ports.engine.Engine`` before another one."""
+    """A ``caesura.worker.ports.engine.Engine`` before another one."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from models.decoding.overlapping_chunks import Chunk, Cut, split
+from caesura.models.decoding.overlapping_chunks import Chunk, Cut, split
 
 __all__ = ["OFFLINE", "STREAMING", "Decoding", "ahead", "offline_chunks"]
 

@@ -15,22 +15,22 @@ from pathlib import Path
 
 import numpy as np
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument
-from models.data.preparation import held_out
-from models.data.recipes import Recipe
-from models.data.swda import read_swda_test
-from models.decoding.labelling_runs import Progress, published_segments
-from models.evaluation.calibration import Answers, TurnEnds, fit_line, kinds_of, marks_of, turn_ends_of
-from models.evaluation.false_stops import FlushPoint, flush_points
-from models.evaluation.figures import GoldSession
-from models.evaluation.said_sessions import childes_sessions
-from models.evaluation.switchboard import INTERREGNA, gold_tags
-from schemas.labels import Punctuation
-from schemas.model_manifest import Calibration
-from worker.core.dictionary import HAN
-from worker.core.labelling import Probabilities
-from worker.core.rules import DecodingRules
-from worker.ports.engine import Engine
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
+from caesura.models.data.preparation import held_out
+from caesura.models.data.recipes import Recipe
+from caesura.models.data.swda import read_swda_test
+from caesura.models.decoding.labelling_runs import Progress, published_segments
+from caesura.models.evaluation.calibration import Answers, TurnEnds, fit_line, kinds_of, marks_of, turn_ends_of
+from caesura.models.evaluation.false_stops import FlushPoint, flush_points
+from caesura.models.evaluation.figures import GoldSession
+from caesura.models.evaluation.said_sessions import childes_sessions
+from caesura.models.evaluation.switchboard import INTERREGNA, gold_tags
+from caesura.schemas.labels import Punctuation
+from caesura.schemas.model_manifest import Calibration
+from caesura.worker.core.language.dictionary import HAN
+from caesura.worker.core.language.labelling import Probabilities
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.engine import Engine
 
 __all__ = ["CalibrationTexts", "Sure"]
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models.data.aligned_words import UNKNOWN
-from models.decoding.labelling_runs import MARK_NUMBERS
-from schemas.labels import Punctuation, kind_of
-from schemas.model_manifest import OddsLine
-from schemas.segments import Segment, SegmentWord
+from caesura.models.data.aligned_words import UNKNOWN
+from caesura.models.decoding.labelling_runs import MARK_NUMBERS
+from caesura.schemas.labels import Punctuation, kind_of
+from caesura.schemas.model_manifest import OddsLine
+from caesura.schemas.segments import Segment, SegmentWord
 
 __all__ = ["Answers", "TurnEnds", "expected_error", "fit_line", "kinds_of", "marks_of", "turn_ends_of"]
 

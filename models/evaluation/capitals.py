@@ -19,14 +19,14 @@ from pathlib import Path
 
 import numpy as np
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument
-from models.data.preparation import held_out
-from models.data.recipes import Recipe
-from models.decoding.labelling_runs import Progress, published_words
-from models.evaluation.figures import ScoredLanguage
-from models.evaluation.scoring import Counts, Score, count_blocks, scored
-from schemas.labels import Casing
-from worker.ports.engine import Engine
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
+from caesura.models.data.preparation import held_out
+from caesura.models.data.recipes import Recipe
+from caesura.models.decoding.labelling_runs import Progress, published_words
+from caesura.models.evaluation.figures import ScoredLanguage
+from caesura.models.evaluation.scoring import Counts, Score, count_blocks, scored
+from caesura.schemas.labels import Casing
+from caesura.worker.ports.engine import Engine
 
 __all__ = ["CAPITAL_TEXTS", "WAYS", "CapitalFigure", "Forms", "evaluate_capitals"]
 

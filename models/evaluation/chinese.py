@@ -12,12 +12,12 @@ import tarfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from models.data.chinese_corpora import CHINESE_TEST, read_chinese_units, read_cs2w
-from models.data.chinese_marks import LabelledUnit, read_chinese_marks
-from models.data.recipes import is_held_out
-from models.decoding.labelling_runs import Progress
-from models.decoding.ways import Decoding
-from models.evaluation.figures import (
+from caesura.models.data.chinese_corpora import CHINESE_TEST, read_chinese_units, read_cs2w
+from caesura.models.data.chinese_marks import LabelledUnit, read_chinese_marks
+from caesura.models.data.recipes import is_held_out
+from caesura.models.decoding.labelling_runs import Progress
+from caesura.models.decoding.ways import Decoding
+from caesura.models.evaluation.figures import (
     EITHER,
     TAG_CLASSES,
     Figure,
@@ -27,10 +27,10 @@ from models.evaluation.figures import (
     figures_of,
     label_texts,
 )
-from models.evaluation.scoring import count_blocks
-from schemas.labels import Disfluency, Punctuation
-from worker.core.dictionary import HAN
-from worker.ports.engine import Engine
+from caesura.models.evaluation.scoring import count_blocks
+from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.worker.core.language.dictionary import HAN
+from caesura.worker.ports.engine import Engine
 
 __all__ = [
     "CHINESE_HELD_OUT",

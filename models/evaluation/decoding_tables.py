@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from models.evaluation.stability import DELAYS_WORDS, Detection, Revision, Stability
-from models.evaluation.sweeps import DecodingFigures, figures_table
+from caesura.models.evaluation.stability import DELAYS_WORDS, Detection, Revision, Stability
+from caesura.models.evaluation.sweeps import DecodingFigures, figures_table
 
 __all__ = ["changes_table", "decodings_tables", "stability_tables"]
 

@@ -1,6 +1,6 @@
 """The figures of the English model: the IWSLT2011 benchmark and held-out open documents, as a stream and offline.
 
-Streaming is what the product does: the words go through ``worker.core`` with F = 3 and T = 6, and the labels scored are
+Streaming is what the product does: the words go through ``core`` with F = 3 and T = 6, and the labels scored are
 the frozen ones. Offline reads windows of 200 words, of which 35 and 15 at the edges are context only.
 """
 
@@ -10,15 +10,15 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 
-from models.data.aligned_words import AlignedDocument
-from models.data.dev_talks import dev_half
-from models.data.iwslt import read_iwslt
-from models.data.preparation import held_out
-from models.decoding.labelling_runs import Labelled, Progress
-from models.decoding.ways import Decoding
-from models.evaluation.figures import Figure, ScoredLanguage, count_tags, figures_of, label_texts
-from models.evaluation.scoring import count_blocks
-from worker.ports.engine import Engine
+from caesura.models.data.aligned_words import AlignedDocument
+from caesura.models.data.dev_talks import dev_half
+from caesura.models.data.iwslt import read_iwslt
+from caesura.models.data.preparation import held_out
+from caesura.models.decoding.labelling_runs import Labelled, Progress
+from caesura.models.decoding.ways import Decoding
+from caesura.models.evaluation.figures import Figure, ScoredLanguage, count_tags, figures_of, label_texts
+from caesura.models.evaluation.scoring import count_blocks
+from caesura.worker.ports.engine import Engine
 
 __all__ = ["BENCHMARKS", "DEV_HALVES", "HELD_OUT", "evaluate_benchmark", "evaluate_held_out"]
 

@@ -1,7 +1,7 @@
 """False stops: a flush inside a sentence must freeze its last word, and a sentence mark there is never taken back.
 
 A speaker pauses, or the recogniser announces an end: the flush freezes the last word with the label of the last step
-(``worker.core.decoding``), of which no later word is known. (A session's end is always a sentence's.) One point a
+(``decoding``), of which no later word is known. (A session's end is always a sentence's.) One point a
 sentence is drawn on held-out text, after any of its words but the last. The words up to there, from the sentence start
 that lies ten words or more before the sentence, are one session. Beside it stand the same sentences flushed at their
 true end, because a network that never stops has no false stops.
@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument
-from models.decoding.labelling_runs import Progress, label_streams
-from models.evaluation.shares import Share
-from schemas.labels import Punctuation
-from worker.core.rules import DecodingRules
-from worker.ports.engine import Engine
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
+from caesura.models.decoding.labelling_runs import Progress, label_streams
+from caesura.models.evaluation.shares import Share
+from caesura.schemas.labels import Punctuation
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.engine import Engine
 
 __all__ = ["WORDS_A_SENTENCE", "FlushPoint", "Stops", "count_stops", "flush_points", "stops_on", "stops_table"]
 

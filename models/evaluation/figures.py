@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from models.data.recipes import Recipe
-from models.decoding.labelled_stream import active_model
-from models.decoding.labelling_runs import Labelled, Progress, label_offline, label_streams
-from models.decoding.ways import OFFLINE, STREAMING, Decoding
-from models.evaluation.scoring import Counts, Difference, Score, count_blocks, difference, scored
-from schemas.labels import Disfluency, Punctuation
-from worker.ports.engine import Engine
+from caesura.models.data.recipes import Recipe
+from caesura.models.decoding.labelled_stream import active_model
+from caesura.models.decoding.labelling_runs import Labelled, Progress, label_offline, label_streams
+from caesura.models.decoding.ways import OFFLINE, STREAMING, Decoding
+from caesura.models.evaluation.scoring import Counts, Difference, Score, count_blocks, difference, scored
+from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.worker.ports.engine import Engine
 
 __all__ = [
     "EITHER",
@@ -37,7 +37,7 @@ MARK_CLASSES = {
     "period": frozenset((int(Punctuation.PERIOD),)),
     "question": frozenset((int(Punctuation.QUESTION),)),
 }
-"""The marks that every language has; a language adds its own (``models.languages``)."""
+"""The marks that every language has; a language adds its own (``languages``)."""
 
 TAG_CLASSES = {
     "reparandum": frozenset((int(Disfluency.B_RM), int(Disfluency.I_RM))),

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument
-from models.data.packing import pack
-from models.decoding.last_words import of_last_words
-from models.evaluation.false_stops import FlushPoint
-from models.networks.registry import Network
-from worker.adapters.onnx.wordpiece import WordPiece
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
+from caesura.models.data.packing import pack
+from caesura.models.decoding.last_words import of_last_words
+from caesura.models.evaluation.false_stops import FlushPoint
+from caesura.models.networks.registry import Network
+from caesura.worker.inference.model.wordpiece import WordPiece
 
 __all__ = ["flush_scores"]
 

@@ -1,7 +1,7 @@
 """What the fluent text changes of what was said: words left out that were meant, numbers, corrections, bare ends.
 
 An F1 weighs a filler left in as much as a word taken out. Here each harm is counted by itself, of the text as published
-at each level of cleaning (``worker.core.cleaning``):
+at each level of cleaning (``cleaning``):
 
 - a *content word left out*: a word whose gold tag is O. Of two equal copies either may go;
 - a *number changed*: a run of number words that lost one;
@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from models.data.aligned_words import REPARANDUM, UNKNOWN
-from models.data.chinese_numbers import CHINESE_NUMBER_SIGNS
-from models.data.disfluencies import NUMBER_WORDS
-from schemas.labels import Disfluency
-from schemas.segments import SegmentWord
-from worker.core.cleaning import Cleaning, CleaningLevel
-from worker.core.normalisation import model_view
+from caesura.models.data.aligned_words import REPARANDUM, UNKNOWN
+from caesura.models.data.chinese_numbers import CHINESE_NUMBER_SIGNS
+from caesura.models.data.disfluencies import NUMBER_WORDS
+from caesura.schemas.labels import Disfluency
+from caesura.schemas.segments import SegmentWord
+from caesura.worker.core.language.normalisation import model_view
+from caesura.worker.core.rendering.cleaning import Cleaning, CleaningLevel
 
 __all__ = ["LEVELS", "Harm", "HarmRow", "SaidSession", "harm_table", "harms"]
 
@@ -40,7 +40,7 @@ _COPY_WORDS = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaidSession:
-    """One session: the recogniser's words, each with its gold tag (``schemas.labels`` or UNKNOWN).
+    """One session: the recogniser's words, each with its gold tag (``labels`` or UNKNOWN).
 
     finished: whether it ends with its sentence, so that a mark belongs there.
     """

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from models.data.joint_marks import Run
-from models.evaluation.scoring import BLOCK_TOKENS, Counts
+from caesura.models.data.joint_marks import Run
+from caesura.models.evaluation.scoring import BLOCK_TOKENS, Counts
 
 __all__ = ["JOINT_CLASSES", "count_runs"]
 

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from models.decoding.labelled_stream import LabelledStep, Stream
+from caesura.models.decoding.labelled_stream import LabelledStep, Stream
 
 __all__ = ["History", "LabelledAt", "frozen_history", "raw_history", "screen_history", "time_to_detection"]
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from models.decoding.checkpoint_engine import CheckpointEngine
-from models.export.starting_model import starting_model
-from models.export.stored_network import read_network
-from models.networks.ct_transformer import CTConfig
-from models.networks.full_transformer import UNLIMITED
-from models.training.shorter_look_ahead import shortened_to
+from caesura.models.decoding.checkpoint_engine import CheckpointEngine
+from caesura.models.export.starting_model import starting_model
+from caesura.models.export.stored_network import read_network
+from caesura.models.networks.ct_transformer import CTConfig
+from caesura.models.networks.full_transformer import UNLIMITED
+from caesura.models.training.shorter_look_ahead import shortened_to
 
 __all__ = ["another_mask", "masked_otherwise", "shortened", "trained_look_ahead"]
 

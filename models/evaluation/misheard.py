@@ -1,6 +1,6 @@
 """How well marks are set in misheard text: F1 of the stream with a recogniser's errors, drawn by rule, more and more.
 
-The errors are those of ``models.data.recogniser_errors``, drawn alike for every model: the same words are misheard, so
+The errors are those of ``recogniser_errors``, drawn alike for every model: the same words are misheard, so
 two models are compared on the same draws. Where a word is swallowed its mark goes to the word before it.
 """
 
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.data.aligned_words import AlignedDocument
-from models.data.recogniser_errors import MisheardWords
-from models.decoding.labelling_runs import Progress, label_streams
-from models.evaluation.figures import MARK_CLASSES
-from models.evaluation.scoring import Counts, count_blocks, difference, scored
-from worker.ports.engine import Engine
+from caesura.models.data.aligned_words import AlignedDocument
+from caesura.models.data.recogniser_errors import MisheardWords
+from caesura.models.decoding.labelling_runs import Progress, label_streams
+from caesura.models.evaluation.figures import MARK_CLASSES
+from caesura.models.evaluation.scoring import Counts, count_blocks, difference, scored
+from caesura.worker.ports.engine import Engine
 
 __all__ = ["MISHEARD_CORPORA", "RATES", "MisheardFigure", "misheard", "misheard_figure", "misheard_table"]
 

@@ -1,7 +1,7 @@
 """Sentences with amounts, dates, years and numbers read out, none of them a slip: every word belongs to what was said.
 
 No word of them may be left out, and no sentence end may cut one in two.
-Their frames stand nowhere in what is trained on (``models.data.calls``, ``models.data.chinese_frames``).
+Their frames stand nowhere in what is trained on (``calls``, ``chinese_frames``).
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from models.data.call_numbers import spoken_year, whole
-from models.data.chinese_numbers import dates, read_out, sums, years, yuan
-from models.evaluation.harm import SaidSession
-from schemas.labels import Disfluency, Punctuation
-from schemas.segments import SegmentWord
+from caesura.models.data.call_numbers import spoken_year, whole
+from caesura.models.data.chinese_numbers import dates, read_out, sums, years, yuan
+from caesura.models.evaluation.harm import SaidSession
+from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.schemas.segments import SegmentWord
 
 __all__ = ["NumberFaults", "number_faults", "number_sessions"]
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from models.evaluation.false_stops import FlushPoint
-from models.training.causal_reader import FOLLOWING, Reader
-from models.training.unseeing_labels import SIGNS
-from schemas.labels import Casing, Punctuation
-from worker.core.casing import cased
-from worker.core.labelling import LabelRequest
-from worker.ports.engine import Engine
+from caesura.models.evaluation.false_stops import FlushPoint
+from caesura.models.training.causal_reader import FOLLOWING, Reader
+from caesura.models.training.unseeing_labels import SIGNS
+from caesura.schemas.labels import Casing, Punctuation
+from caesura.worker.core.language.casing import cased
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.ports.engine import Engine
 
 __all__ = ["reader_scores"]
 
@@ -25,7 +25,7 @@ _ENDS = tuple(mark for mark in Punctuation if mark.ends_sentence)
 def reader_scores(
     reader: Reader, points: Sequence[FlushPoint], engine: Engine, *, progress: Callable[[int], None] = lambda _: None
 ) -> NDArray[np.float64]:
-    """Return the log probabilities (points, P) of each point's last word, as ``models.evaluation.flush_scores`` does.
+    """Return the log probabilities (points, P) of each point's last word, as ``flush_scores`` does.
 
     engine: its one model labels the words before, as a session's published words are.
     """

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from models.data.aligned_words import AlignedDocument
-from models.data.corpora import place
-from models.evaluation.harm import SaidSession
-from schemas.labels import Disfluency
+from caesura.models.data.aligned_words import AlignedDocument
+from caesura.models.data.corpora import place
+from caesura.models.evaluation.harm import SaidSession
+from caesura.schemas.labels import Disfluency
 
 __all__ = ["childes_sessions", "document_sessions", "line_sessions"]
 

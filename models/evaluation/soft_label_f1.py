@@ -1,6 +1,6 @@
 """F1 of labels that stand beside packed held-out text: how a training on a GPU is looked at while it runs.
 
-It chooses between networks; what is published is decoded as the worker decodes (``models.evaluation.figures``). A word
+It chooses between networks; what is published is decoded as the worker decodes (``figures``). A word
 whose label nobody knows is not scored.
 """
 
@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from models.data.packing import PackedText
-from models.data.soft_labels import Taught
-from models.evaluation.figures import EITHER, MARK_CLASSES
-from models.evaluation.scoring import count_blocks, scored
-from schemas.labels import Casing, Disfluency, Punctuation
+from caesura.models.data.packing import PackedText
+from caesura.models.data.soft_labels import Taught
+from caesura.models.evaluation.figures import EITHER, MARK_CLASSES
+from caesura.models.evaluation.scoring import count_blocks, scored
+from caesura.schemas.labels import Casing, Disfluency, Punctuation
 
 __all__ = ["packed_scores"]
 

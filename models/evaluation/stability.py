@@ -14,16 +14,22 @@ from operator import attrgetter
 
 import numpy as np
 
-from models.data.aligned_words import AlignedDocument
-from models.decoding.labelled_stream import Stream, WatchedEngine, run_stream
-from models.decoding.labelling_runs import Progress
-from models.evaluation.figures import EITHER, MARK_CLASSES, TAG_CLASSES
-from models.evaluation.label_history import History, frozen_history, raw_history, screen_history, time_to_detection
-from models.evaluation.scoring import score
-from schemas.events import Emission
-from worker.core.labelling import LabelRequest
-from worker.core.rules import DecodingRules
-from worker.ports.engine import Engine
+from caesura.models.data.aligned_words import AlignedDocument
+from caesura.models.decoding.labelled_stream import Stream, WatchedEngine, run_stream
+from caesura.models.decoding.labelling_runs import Progress
+from caesura.models.evaluation.figures import EITHER, MARK_CLASSES, TAG_CLASSES
+from caesura.models.evaluation.label_history import (
+    History,
+    frozen_history,
+    raw_history,
+    screen_history,
+    time_to_detection,
+)
+from caesura.models.evaluation.scoring import score
+from caesura.schemas.events import Emission
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.engine import Engine
 
 __all__ = [
     "DELAYS_WORDS",

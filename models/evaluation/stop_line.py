@@ -1,6 +1,6 @@
 """False stops against true ends as a line: what a network knows of an end, apart from how often it says so.
 
-A constant added to the scores of period and question moves both shares at once (``models.evaluation.false_stops``), so
+A constant added to the scores of period and question moves both shares at once (``false_stops``), so
 two networks are told apart by the false stops that each has where as many true ends get a mark.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from schemas.labels import Punctuation
+from caesura.schemas.labels import Punctuation
 
 __all__ = ["OnLine", "StopLine", "stop_line"]
 

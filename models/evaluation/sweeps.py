@@ -13,20 +13,20 @@ from pathlib import Path
 
 import numpy as np
 
-from models.data.aligned_words import AlignedDocument
-from models.data.iwslt import read_iwslt
-from models.data.preparation import held_out
-from models.data.recipes import Recipe
-from models.decoding.labelled_stream import WatchedEngine, active_model, run_stream
-from models.decoding.labelling_runs import Progress
-from models.decoding.overlapping_chunks import label_chunks
-from models.evaluation.english import BENCHMARKS
-from models.evaluation.figures import MARK_CLASSES
-from models.evaluation.scoring import Counts, Score, count_blocks, difference, scored
-from schemas.events import Emission
-from worker.core.normalisation import model_view
-from worker.core.rules import DecodingRules
-from worker.ports.engine import Engine
+from caesura.models.data.aligned_words import AlignedDocument
+from caesura.models.data.iwslt import read_iwslt
+from caesura.models.data.preparation import held_out
+from caesura.models.data.recipes import Recipe
+from caesura.models.decoding.labelled_stream import WatchedEngine, active_model, run_stream
+from caesura.models.decoding.labelling_runs import Progress
+from caesura.models.decoding.overlapping_chunks import label_chunks
+from caesura.models.evaluation.english import BENCHMARKS
+from caesura.models.evaluation.figures import MARK_CLASSES
+from caesura.models.evaluation.scoring import Counts, Score, count_blocks, difference, scored
+from caesura.schemas.events import Emission
+from caesura.worker.core.language.normalisation import model_view
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.engine import Engine
 
 __all__ = [
     "SWEEP_CORPORA",
@@ -112,7 +112,7 @@ def benchmark_text(corpora: Path, name: str) -> GoldText:
 
 
 def stream(name: str = "stream", rules: DecodingRules = _DEFAULT, *, language: str = "en") -> DecodingWay:
-    """Return decoding through ``worker.core``."""
+    """Return decoding through ``core``."""
 
     def run(engine: WatchedEngine, words: Sequence[str]) -> Decoded:
         streamed = run_stream(engine, words, language=language, rules=rules)

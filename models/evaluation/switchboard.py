@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from models.data.swda import Role, SpeakerSide, read_swda_test
-from models.decoding.labelling_runs import Progress
-from models.decoding.ways import Decoding
-from models.evaluation.figures import Figure, ScoredLanguage, count_tags, figures_of, label_texts
-from models.evaluation.scoring import Counts
-from schemas.labels import Disfluency
-from worker.ports.engine import Engine
+from caesura.models.data.swda import Role, SpeakerSide, read_swda_test
+from caesura.models.decoding.labelling_runs import Progress
+from caesura.models.decoding.ways import Decoding
+from caesura.models.evaluation.figures import Figure, ScoredLanguage, count_tags, figures_of, label_texts
+from caesura.models.evaluation.scoring import Counts
+from caesura.schemas.labels import Disfluency
+from caesura.worker.ports.engine import Engine
 
 __all__ = ["INTERREGNA", "SWDA_TESTS", "count_both_ways", "evaluate_swda", "gold_tags"]
 

@@ -1,4 +1,4 @@
-"""What segments are worth to a translator that gets them one at a time (``python -m models evaluate-translation``).
+"""What segments are worth to a translator that gets them one at a time (``models evaluate-translation``).
 
 A dialogue's bare words are cut into segments; each segment is translated alone; the translations are joined and scored
 against the dialogue's reference as one text. So another cut is no fault in itself. BLEU and chrF are sacrebleu's; the
@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from schemas.events import Emission
-from worker.core.rendering import Style, render_segment
-from worker.core.rules import DecodingRules
-from worker.core.stream import StreamingLabeller
-from worker.ports.engine import Engine
+from caesura.schemas.events import Emission
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.rendering.rendering import Style, render_segment
+from caesura.worker.core.session.stream import StreamingLabeller
+from caesura.worker.ports.engine import Engine
 
 __all__ = [
     "CutText",

@@ -11,7 +11,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from models.evaluation.translation import Translator
+from caesura.models.evaluation.translation import Translator
 
 __all__ = ["BergamotTranslator", "MarianTranslator"]
 

@@ -14,14 +14,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from models.data.packed_tests import PackedTest
-from models.data.resident_text import ResidentText
-from models.decoding.checkpoint_engine import CheckpointEngine
-from models.decoding.constrained_decoder import labeller
-from models.decoding.labelling_runs import label_streams
-from models.decoding.overlapping_chunks import CHUNK_WORDS, MIN_WORDS_CUT, WINDOW_WORDS, Chunk, split
-from models.networks.arithmetic import quick_arithmetic
-from models.networks.registry import Network
+from caesura.models.data.packed_tests import PackedTest
+from caesura.models.data.resident_text import ResidentText
+from caesura.models.decoding.checkpoint_engine import CheckpointEngine
+from caesura.models.decoding.constrained_decoder import labeller
+from caesura.models.decoding.labelling_runs import label_streams
+from caesura.models.decoding.overlapping_chunks import CHUNK_WORDS, MIN_WORDS_CUT, WINDOW_WORDS, Chunk, split
+from caesura.models.networks.arithmetic import quick_arithmetic
+from caesura.models.networks.registry import Network
 
 __all__ = ["CHUNKS", "DoubleOverlap", "label_test", "stream_test"]
 
@@ -56,7 +56,7 @@ class DoubleOverlap:
 
 
 CHUNKS = DoubleOverlap(size=CHUNK_WORDS, left=CHUNK_WORDS - WINDOW_WORDS - MIN_WORDS_CUT, right=MIN_WORDS_CUT)
-"""How a network that sees all it is given labels a stream (``models.decoding.overlapping_chunks``)."""
+"""How a network that sees all it is given labels a stream (``overlapping_chunks``)."""
 
 
 def label_test(

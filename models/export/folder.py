@@ -10,13 +10,13 @@ import msgspec
 import numpy as np
 import onnx
 
-from models.export.onnx_graph import build_graph
-from models.networks.ct_transformer import CTTransformer
-from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
-from schemas.labels import Casing, Disfluency, Punctuation
-from schemas.model_manifest import ModelFile, ModelManifest, WordPieceSettings, manifest_version
-from worker.adapters.onnx.wordpiece import ACCENTED
-from worker.core.dictionary import dictionary_sha256
+from caesura.models.export.onnx_graph import build_graph
+from caesura.models.networks.ct_transformer import CTTransformer
+from caesura.models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
+from caesura.schemas.labels import Casing, Disfluency, Punctuation
+from caesura.schemas.model_manifest import ModelFile, ModelManifest, WordPieceSettings, manifest_version
+from caesura.worker.core.language.dictionary import dictionary_sha256
+from caesura.worker.inference.model.wordpiece import ACCENTED
 
 __all__ = ["ModelCard", "export"]
 

@@ -24,8 +24,8 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from models.networks.ct_transformer import CTConfig
-from worker.adapters.onnx.graph_file import Array
+from caesura.models.networks.ct_transformer import CTConfig
+from caesura.worker.inference.network.graph_file import Array
 
 __all__ = ["build_graph"]
 

@@ -17,11 +17,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from models.networks.ct_transformer import CTTransformer
-from worker.adapters.onnx.full_network import PADDING_WORD
-from worker.adapters.onnx.heads import Scores
-from worker.adapters.onnx.inference_session import open_graph
-from worker.adapters.onnx.wordpiece import WordPiece
+from caesura.models.networks.ct_transformer import CTTransformer
+from caesura.worker.inference.model.heads import Scores
+from caesura.worker.inference.model.wordpiece import WordPiece
+from caesura.worker.inference.network.full_network import PADDING_WORD
+from caesura.worker.inference.network.inference_session import open_graph
 
 __all__ = ["INT8_AGREEMENT", "SCORE_TOLERANCE", "Parity", "check_parity", "encode", "mixed_buffers"]
 

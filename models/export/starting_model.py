@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
-from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
-from worker.adapters.onnx.wordpiece import WordPiece
-from worker.errors import FatalError
+from caesura.models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE
+from caesura.worker.errors import FatalError
+from caesura.worker.inference.model.model_folder import StoredModel, read_models_folder
+from caesura.worker.inference.model.wordpiece import WordPiece
 
 __all__ = ["starting_model", "wordpiece_of"]
 

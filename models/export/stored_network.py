@@ -17,12 +17,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from models.networks.ct_transformer import CTConfig, CTTransformer
-from models.networks.dequantisation import initialisers
-from schemas.model_manifest import ModelManifest
-from worker.adapters.onnx.model_folder import StoredModel
-from worker.adapters.onnx.row_graphs import Arrays
-from worker.errors import FatalError
+from caesura.models.networks.ct_transformer import CTConfig, CTTransformer
+from caesura.models.networks.dequantisation import initialisers
+from caesura.schemas.model_manifest import ModelManifest
+from caesura.worker.errors import FatalError
+from caesura.worker.inference.model.model_folder import StoredModel
+from caesura.worker.inference.network.row_graphs import Arrays
 
 __all__ = ["read_network"]
 

@@ -6,8 +6,8 @@ import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from models.data.aligned_words import AlignedDocument
-from models.data.chinese_corpora import (
+from caesura.models.data.aligned_words import AlignedDocument
+from caesura.models.data.chinese_corpora import (
     CHINESE_CORPORA,
     CHINESE_SPEECH,
     CHINESE_TEST,
@@ -15,22 +15,22 @@ from models.data.chinese_corpora import (
     read_cs2w,
     read_everything,
 )
-from models.data.chinese_frames import CHINESE_FRAMES
-from models.data.chinese_marks import add_turn, cut_again, read_chinese_marks
-from models.data.chinese_substitutions import chinese_kinds, with_other_words
-from models.data.disfluencies import insert_disfluencies
-from models.data.recipes import DISFLUENT_SHARE, Recipe, is_held_out
-from models.data.spoken_patterns import add_chinese, pattern_documents
-from models.evaluation.chinese import (
+from caesura.models.data.chinese_frames import CHINESE_FRAMES
+from caesura.models.data.chinese_marks import add_turn, cut_again, read_chinese_marks
+from caesura.models.data.chinese_substitutions import chinese_kinds, with_other_words
+from caesura.models.data.disfluencies import insert_disfluencies
+from caesura.models.data.recipes import DISFLUENT_SHARE, Recipe, is_held_out
+from caesura.models.data.spoken_patterns import add_chinese, pattern_documents
+from caesura.models.evaluation.chinese import (
     CHINESE_HELD_OUT,
     CHINESE_TESTS,
     CS2W_PARTS,
     by_character,
     evaluate_chinese,
 )
-from models.evaluation.figures import MARK_CLASSES, GoldSession
-from models.languages.language import Language, LanguageModel, OwnText
-from schemas.labels import Punctuation
+from caesura.models.evaluation.figures import MARK_CLASSES, GoldSession
+from caesura.models.languages.language import Language, LanguageModel, OwnText
+from caesura.schemas.labels import Punctuation
 
 __all__ = ["CHINESE"]
 

@@ -7,30 +7,30 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
-from models.data.benchmark_corpora import BENCHMARK_MIX, read_benchmark_corpus
-from models.data.calls import call_documents, kind_documents
-from models.data.dev_talks import dev_half
-from models.data.disfluencies import insert_disfluencies
-from models.data.disfluent_pairs import read_disfl_qa, read_rev16
-from models.data.english_corpora import ENGLISH_CORPORA, ENGLISH_TEXT
-from models.data.iwslt import read_iwslt
-from models.data.marks import read_marks
-from models.data.recipes import DISFLUENT_SHARE, Recipe, is_held_out
-from models.data.spoken_frames import ENGLISH_FRAMES
-from models.data.spoken_patterns import add_spaced, pattern_documents
-from models.evaluation.english import (
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
+from caesura.models.data.benchmark_corpora import BENCHMARK_MIX, read_benchmark_corpus
+from caesura.models.data.calls import call_documents, kind_documents
+from caesura.models.data.dev_talks import dev_half
+from caesura.models.data.disfluencies import insert_disfluencies
+from caesura.models.data.disfluent_pairs import read_disfl_qa, read_rev16
+from caesura.models.data.english_corpora import ENGLISH_CORPORA, ENGLISH_TEXT
+from caesura.models.data.iwslt import read_iwslt
+from caesura.models.data.marks import read_marks
+from caesura.models.data.recipes import DISFLUENT_SHARE, Recipe, is_held_out
+from caesura.models.data.spoken_frames import ENGLISH_FRAMES
+from caesura.models.data.spoken_patterns import add_spaced, pattern_documents
+from caesura.models.evaluation.english import (
     BENCHMARKS,
     DEV_HALVES,
     HELD_OUT,
     evaluate_benchmark,
     evaluate_held_out,
 )
-from models.evaluation.figures import MARK_CLASSES, GoldSession
-from models.evaluation.switchboard import SWDA_TESTS, evaluate_swda
-from models.languages.language import Language, LanguageModel, OwnText
-from schemas.labels import Punctuation
-from worker.core.normalisation import model_view
+from caesura.models.evaluation.figures import MARK_CLASSES, GoldSession
+from caesura.models.evaluation.switchboard import SWDA_TESTS, evaluate_swda
+from caesura.models.languages.language import Language, LanguageModel, OwnText
+from caesura.schemas.labels import Punctuation
+from caesura.worker.core.language.normalisation import model_view
 
 __all__ = ["ENGLISH"]
 

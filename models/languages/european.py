@@ -14,21 +14,21 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
-from models.data.calls import run_hashes
-from models.data.calls.european import european_frames
-from models.data.corpora import place
-from models.data.disfluencies import insert_disfluencies
-from models.data.recipes import DISFLUENT_SHARE, Recipe
-from models.data.running_text import RunningText
-from models.data.spelled_numbers import with_spelled_numbers
-from models.data.spoken_patterns import add_spaced, pattern_documents
-from models.evaluation.english import evaluate_held_out
-from models.evaluation.everyday import read_everyday
-from models.evaluation.figures import MARK_CLASSES, GoldSession
-from models.languages.language import Language, LanguageModel, OwnText
-from schemas.labels import Disfluency, Punctuation
-from worker.core.normalisation import model_view
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
+from caesura.models.data.calls import run_hashes
+from caesura.models.data.calls.european import european_frames
+from caesura.models.data.corpora import place
+from caesura.models.data.disfluencies import insert_disfluencies
+from caesura.models.data.recipes import DISFLUENT_SHARE, Recipe
+from caesura.models.data.running_text import RunningText
+from caesura.models.data.spelled_numbers import with_spelled_numbers
+from caesura.models.data.spoken_patterns import add_spaced, pattern_documents
+from caesura.models.evaluation.english import evaluate_held_out
+from caesura.models.evaluation.everyday import read_everyday
+from caesura.models.evaluation.figures import MARK_CLASSES, GoldSession
+from caesura.models.languages.language import Language, LanguageModel, OwnText
+from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.worker.core.language.normalisation import model_view
 
 __all__ = ["DEVELOPMENT", "EUROPEAN_MODEL", "european"]
 

@@ -3,12 +3,12 @@
 # ruff: noqa: SIM905 - a list of words reads best as words
 from __future__ import annotations
 
-from models.data.corpora import CorpusRules
-from models.data.derived_tags import SlipSigns
-from models.data.disfluencies import SpeechHabits
-from models.data.marks import Writing
-from models.data.running_text import RunningText
-from models.languages.european import european
+from caesura.models.data.corpora import CorpusRules
+from caesura.models.data.derived_tags import SlipSigns
+from caesura.models.data.disfluencies import SpeechHabits
+from caesura.models.data.marks import Writing
+from caesura.models.data.running_text import RunningText
+from caesura.models.languages.european import european
 
 __all__ = ["GERMAN"]
 

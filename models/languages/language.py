@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from models.data.aligned_words import AlignedDocument
-from models.data.recipes import Recipe
-from models.evaluation.figures import Evaluation, GoldSession
-from schemas.labels import Punctuation
+from caesura.models.data.aligned_words import AlignedDocument
+from caesura.models.data.recipes import Recipe
+from caesura.models.evaluation.figures import Evaluation, GoldSession
+from caesura.schemas.labels import Punctuation
 
 __all__ = ["Language", "LanguageModel", "OwnText"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from models.languages.chinese import CHINESE
-from models.languages.english import ENGLISH
-from models.languages.french import FRENCH
-from models.languages.german import GERMAN
-from models.languages.language import Language
-from models.languages.spanish import SPANISH
+from caesura.models.languages.chinese import CHINESE
+from caesura.models.languages.english import ENGLISH
+from caesura.models.languages.french import FRENCH
+from caesura.models.languages.german import GERMAN
+from caesura.models.languages.language import Language
+from caesura.models.languages.spanish import SPANISH
 
 __all__ = ["LANGUAGES"]
 

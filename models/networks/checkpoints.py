@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from models.networks.ct_transformer import CTTransformer
-from models.networks.registry import Network, build, describe
+from caesura.models.networks.ct_transformer import CTTransformer
+from caesura.models.networks.registry import Network, build, describe
 
 __all__ = ["learnt_from", "load_any_network", "load_network", "read_checkpoint", "write_checkpoint"]
 

@@ -26,7 +26,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from worker.adapters.onnx.full_network import PADDING_WORD
+from caesura.worker.inference.network.full_network import PADDING_WORD
 
 __all__ = [
     "PADDING_WORD",
@@ -209,7 +209,7 @@ class CTTransformer(nn.Module):
         """Return the scores of ``pieces`` (B, S): punctuation (B, S, P), disfluency (B, S, Q), casing (B, S, C) if any.
 
         ``word_index`` (B, S) numbers each piece's word: 0 the leading piece, then 1, 2, 3 …, ``PADDING_WORD`` padding.
-        ``look_ahead``: another L_i for this pass, one a layer (training draws some; see ``models.training.loop``).
+        ``look_ahead``: another L_i for this pass, one a layer (training draws some; see ``loop``).
         """
         return self.scores(self.encode(pieces, word_index, look_ahead), word_index)
 

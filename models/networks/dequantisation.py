@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 from safetensors.torch import save_file
 
-from models.networks.dequantised_linear_weights import named_by_biases
-from worker.adapters.onnx.graph_file import Array
-from worker.core.dictionary import HAN
+from caesura.models.networks.dequantised_linear_weights import named_by_biases
+from caesura.worker.core.language.dictionary import HAN
+from caesura.worker.inference.network.graph_file import Array
 
 __all__ = ["dequantise", "initialisers", "write_dequantised"]
 

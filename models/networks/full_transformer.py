@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from models.networks.ct_transformer import CTConfig, CTTransformer
+from caesura.models.networks.ct_transformer import CTConfig, CTTransformer
 
 __all__ = ["UNLIMITED", "FullTransformer"]
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from models.networks.ct_transformer import CTLayer, CTTransformer
+from caesura.models.networks.ct_transformer import CTLayer, CTTransformer
 
 __all__ = ["KeptStates"]
 

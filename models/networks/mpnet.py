@@ -13,7 +13,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from models.networks.ct_transformer import UNSEEN, CTConfig, CTTransformer
+from caesura.models.networks.ct_transformer import UNSEEN, CTConfig, CTTransformer
 
 __all__ = ["MPNet", "buckets"]
 

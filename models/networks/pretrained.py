@@ -16,10 +16,10 @@ from safetensors import safe_open
 from safetensors.torch import load_file
 from torch import Tensor
 
-from models.networks.ct_transformer import CTConfig, CTTransformer, sinusoids
-from models.networks.mpnet import MPNet
-from models.networks.registry import Network
-from models.networks.task_dependency import TaskDependency
+from caesura.models.networks.ct_transformer import CTConfig, CTTransformer, sinusoids
+from caesura.models.networks.mpnet import MPNet
+from caesura.models.networks.registry import Network
+from caesura.models.networks.task_dependency import TaskDependency
 
 __all__ = ["rows_of", "shape_of", "start_from_bert", "start_from_checkpoint", "with_closing_of_marks"]
 
@@ -131,7 +131,7 @@ def with_closing_of_marks(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _as_bert(tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """Return an encoder's tensors by BERT's names, and what BERT lacks by the names of ``models.networks.mpnet``."""
+    """Return an encoder's tensors by BERT's names, and what BERT lacks by the names of ``mpnet``."""
     distances = tensors.get(_DISTANCES)
     if distances is None:
         return tensors, {}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
-from models.networks.blstm import BLSTM, BLSTMConfig
-from models.networks.ct_transformer import CTConfig, CTTransformer
-from models.networks.full_transformer import UNLIMITED, FullTransformer
-from models.networks.mpnet import MPNet
-from models.networks.sapr import SAPR, SAPRConfig
-from models.networks.t_brnn import TBRNN, TBRNNConfig
-from models.networks.task_dependency import TaskDependency, TaskDependencyConfig
-from models.networks.word_cnn import WordCNN, WordCNNConfig
+from caesura.models.networks.blstm import BLSTM, BLSTMConfig
+from caesura.models.networks.ct_transformer import CTConfig, CTTransformer
+from caesura.models.networks.full_transformer import UNLIMITED, FullTransformer
+from caesura.models.networks.mpnet import MPNet
+from caesura.models.networks.sapr import SAPR, SAPRConfig
+from caesura.models.networks.t_brnn import TBRNN, TBRNNConfig
+from caesura.models.networks.task_dependency import TaskDependency, TaskDependencyConfig
+from caesura.models.networks.word_cnn import WordCNN, WordCNNConfig
 
 __all__ = ["KINDS", "Network", "build", "describe", "look_ahead_words"]
 

@@ -3,7 +3,7 @@
 Wang, Chen, Yang & Xu 2018, "Self-attention based network for punctuation restoration", section III. The encoder reads
 the bare words; the decoder writes the punctuated text, a piece of a word or a mark a step, and says of each step
 whether it is a word (label O) or which mark. What it writes is fed back from two tables, of words and of labels, so
-that with the encoder's there are three. The decoder is to be constrained (``models.decoding.constrained_decoder``): a
+that with the encoder's there are three. The decoder is to be constrained (``constrained_decoder``): a
 word that it writes is the next one of the source.
 
 Numbers: a mark is an atom 1 … A. Labels: 0 is O, then the atoms, A + 1 is the border (begin and end). Words: the
@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from models.networks.ct_transformer import PADDING_WORD, sinusoids
+from caesura.models.networks.ct_transformer import PADDING_WORD, sinusoids
 
 __all__ = ["SAPR", "DecoderMemory", "SAPRConfig"]
 

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import rnn
 
-from models.networks.ct_transformer import PADDING_WORD, UNSEEN, start_small
+from caesura.models.networks.ct_transformer import PADDING_WORD, UNSEEN, start_small
 
 __all__ = ["TBRNN", "TBRNNConfig"]
 

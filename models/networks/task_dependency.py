@@ -23,9 +23,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from models.networks.ct_transformer import PADDING_WORD, UNSEEN, CTConfig, following_words
-from models.networks.full_transformer import UNLIMITED
-from models.networks.mpnet import MPNet
+from caesura.models.networks.ct_transformer import PADDING_WORD, UNSEEN, CTConfig, following_words
+from caesura.models.networks.full_transformer import UNLIMITED
+from caesura.models.networks.mpnet import MPNet
 
 __all__ = ["ORDERS", "TaskDependency", "TaskDependencyConfig"]
 

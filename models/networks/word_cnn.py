@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 from torch.nn import functional
 
-from models.networks.ct_transformer import PADDING_WORD, start_small
+from caesura.models.networks.ct_transformer import PADDING_WORD, start_small
 
 __all__ = ["WordCNN", "WordCNNConfig"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the other commands run without torch
-    from models.networks.registry import Network
+    from caesura.models.networks.registry import Network
 
 __all__ = ["mix", "write_average"]
 
@@ -21,7 +21,7 @@ def write_average(paths: Sequence[Path], out: Path) -> None:
 
     ValueError for fewer than two, for networks of different shapes, and where ``out`` is there already.
     """
-    from models.networks.checkpoints import learnt_from, load_any_network, write_checkpoint  # noqa: PLC0415 - see above
+    from caesura.models.networks.checkpoints import learnt_from, load_any_network, write_checkpoint  # noqa: PLC0415 - see above
 
     if len(paths) < 2:
         raise ValueError("a mean is of two checkpoints at least")
@@ -38,7 +38,7 @@ def write_average(paths: Sequence[Path], out: Path) -> None:
 
 def _form(network: Network) -> tuple[str, dict[str, Any]]:
     """Return what networks must have alike to have a mean; how much is left out in training is none of it."""
-    from models.networks.registry import describe  # noqa: PLC0415 - see above
+    from caesura.models.networks.registry import describe  # noqa: PLC0415 - see above
 
     kind, config = describe(network)
     return kind, {name: value for name, value in config.items() if name != "dropout"}

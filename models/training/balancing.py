@@ -1,4 +1,4 @@
-"""Marks brought into balance: a constant for each mark's score (``python -m models balance``).
+"""Marks brought into balance: a constant for each mark's score (``python -m caesura.models balance``).
 
 A network that learnt from many kinds of text is too careful on each of them: where it doubts, no mark is the likeliest
 label, so it finds fewer marks than there are and is right more often than it must be. F1 wants the two alike. The

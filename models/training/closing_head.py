@@ -4,7 +4,7 @@ A flush decides on a last word whose next one nobody knows. The head that marks 
 and the layers tell more of them than it takes (ADR 0019). So:
 
 1. a sentence gives two flushes: after one of its words but the last, drawn at random, and after its last one, as they
-   are counted (``models.evaluation.false_stops``);
+   are counted (``false_stops``);
 2. each is one pass over the words before it, from a sentence's start on;
 3. the head is a logistic regression on the last layer's output there. It begins as the other one.
 """
@@ -19,13 +19,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from models.data.packing import PackedText
-from models.data.samples import LONGEST_WORDS, Sample
-from models.networks.ct_transformer import CTTransformer
-from models.networks.pretrained import with_closing_of_marks
-from models.networks.task_dependency import TaskDependency
-from models.training.regression import regress
-from schemas.labels import Punctuation
+from caesura.models.data.packing import PackedText
+from caesura.models.data.samples import LONGEST_WORDS, Sample
+from caesura.models.networks.ct_transformer import CTTransformer
+from caesura.models.networks.pretrained import with_closing_of_marks
+from caesura.models.networks.task_dependency import TaskDependency
+from caesura.models.training.regression import regress
+from caesura.schemas.labels import Punctuation
 
 __all__ = ["closing_flushes", "fit_closing", "with_closing"]
 

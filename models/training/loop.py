@@ -1,6 +1,6 @@
 """The training loop: packed text in, a checkpoint out; it resumes where it was stopped.
 
-The loss is the sum of the two heads' (CT-Transformer, section 3.1; ``models.training.objective``), each over the words
+The loss is the sum of the two heads' (CT-Transformer, section 3.1; ``objective``), each over the words
 whose label is known, or a teacher's. The learning rate rises for the first steps and falls linearly to zero over the
 words that were planned, or over the time that was allowed where that ends sooner; an interrupted run goes on with the
 same batches in the same order, and draws what it would have drawn.
@@ -19,23 +19,23 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from models.data.ahead import made_ahead
-from models.data.packing import PackedText
-from models.data.resident_text import Batch, ResidentText
-from models.data.samples import LONGEST_WORDS, TAIL_SHARE, Sample, sample_groups
-from models.data.soft_labels import Taught
-from models.networks.arithmetic import quick_arithmetic
-from models.networks.checkpoints import read_checkpoint, write_checkpoint
-from models.networks.ct_transformer import CTTransformer
-from models.networks.full_transformer import UNLIMITED
-from models.networks.registry import Network
-from models.networks.sapr import SAPR
-from models.training.objective import Objective, head_loss
-from models.training.optimisers import Optimisers
-from models.training.sapr_losses import sapr_losses
-from models.training.shorter_look_ahead import drawn_look_ahead
-from models.training.soft_labelling import said_of
-from schemas.labels import Punctuation
+from caesura.models.data.ahead import made_ahead
+from caesura.models.data.packing import PackedText
+from caesura.models.data.resident_text import Batch, ResidentText
+from caesura.models.data.samples import LONGEST_WORDS, TAIL_SHARE, Sample, sample_groups
+from caesura.models.data.soft_labels import Taught
+from caesura.models.networks.arithmetic import quick_arithmetic
+from caesura.models.networks.checkpoints import read_checkpoint, write_checkpoint
+from caesura.models.networks.ct_transformer import CTTransformer
+from caesura.models.networks.full_transformer import UNLIMITED
+from caesura.models.networks.registry import Network
+from caesura.models.networks.sapr import SAPR
+from caesura.models.training.objective import Objective, head_loss
+from caesura.models.training.optimisers import Optimisers
+from caesura.models.training.sapr_losses import sapr_losses
+from caesura.models.training.shorter_look_ahead import drawn_look_ahead
+from caesura.models.training.soft_labelling import teacher_logits
+from caesura.schemas.labels import Punctuation
 
 __all__ = ["Report", "TrainingPlan", "Watch", "losses", "train"]
 
@@ -48,7 +48,7 @@ True ends the training there. The time that it takes is no time of training.
 """
 
 Report = Callable[[float, str], None]
-"""Told now and then the share of the plan that is done, and a line of figures for people."""
+"""TeacherTargets now and then the share of the plan that is done, and a line of figures for people."""
 
 _PLAIN = Objective()
 _ENDS = [mark.value for mark in Punctuation if mark.ends_sentence]
@@ -63,7 +63,7 @@ class TrainingPlan:
     max_pieces: padded pieces a step. checkpoint_s, checkpoint_words: seconds, and words, after which a checkpoint is
     due. leading: the number of the piece that stands before the words. device: as PyTorch names it, cpu or cuda.
     shorter_look_ahead: the share of the steps in which a CT-Transformer sees less far than it can
-    (``models.training.shorter_look_ahead``). unseeing: the share of the steps in which no word sees a later one, as the
+    (``shorter_look_ahead``). unseeing: the share of the steps in which no word sees a later one, as the
     last word of a flush; a sentence's end weighs ``end_weight`` words there, as many as false ones come to a true one.
     taught_unseeing: the labels that a reader without sight of a later word gave are for these steps alone.
     left_context: the share of the samples that begin before their sentence.
@@ -98,7 +98,7 @@ class TrainingPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class TeacherTargets:
     """What teachers say. rows: of each word of the text, read before. teacher: one who is asked, of the very samples.
 
     The teacher is asked at each step that has no rows: at all, or the sighted ones where rows are for unseeing steps.
@@ -108,7 +108,7 @@ class Told:
     teacher: Network | None = None
 
 
-_NOTHING = Told()
+_NOTHING = TeacherTargets()
 
 
 @dataclass(slots=True)
@@ -131,7 +131,7 @@ def losses(
     *,
     end_weight: float = 1.0,
 ) -> tuple[Tensor, ...]:
-    """Return the loss of each head over the words of ``batch``, in the network's order (``models.training.objective``).
+    """Return the loss of each head over the words of ``batch``, in the network's order (``objective``).
 
     look_ahead: another L_i for this batch, where the network is a CT-Transformer. end_weight: what a word weighs at
     which a sentence ends, in the loss of the marks.
@@ -169,7 +169,7 @@ def train(
     plan: TrainingPlan,
     checkpoint: Path,
     *,
-    told: Told = _NOTHING,
+    told: TeacherTargets = _NOTHING,
     watch: Watch[_N] | None = None,
     report: Report = _print_line,
 ) -> None:
@@ -273,7 +273,7 @@ def _step(
     if plan.taught_unseeing and not unseeing:
         batch = replace(batch, taught=None)
     if teacher is not None and batch.taught is None:
-        batch = replace(batch, taught=said_of(teacher, batch))
+        batch = replace(batch, taught=teacher_logits(teacher, batch))
     of_heads = torch.stack(losses(network, batch, plan.objective, look_ahead, end_weight=end_weight))
     of_heads.sum().backward()  # type: ignore[no-untyped-call]
     optimisers.step(_rate(plan, progress.share(plan)))

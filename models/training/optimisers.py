@@ -8,8 +8,8 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from models.networks.registry import Network
-from models.networks.task_dependency import TaskDependency
+from caesura.models.networks.registry import Network
+from caesura.models.networks.task_dependency import TaskDependency
 
 __all__ = ["Optimisers"]
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from torch import Tensor
 from torch.nn import functional
 
-from models.data.punctuated_sequences import punctuated
-from models.data.resident_text import Batch
-from models.networks.arithmetic import quick_arithmetic
-from models.networks.sapr import SAPR
+from caesura.models.data.punctuated_sequences import punctuated
+from caesura.models.data.resident_text import Batch
+from caesura.models.networks.arithmetic import quick_arithmetic
+from caesura.models.networks.sapr import SAPR
 
 __all__ = ["sapr_losses"]
 

@@ -1,4 +1,4 @@
-"""A teacher's soft labels of packed text: windows in, class probabilities a word out (``models.data.soft_labels``).
+"""A teacher's soft labels of packed text: windows in, class probabilities a word out (``soft_labels``).
 
 Long text is read in the windows of offline decoding: 200 words, of which 35 and 15 at the edges are context only (the
 double-overlap window of discriminative self-training, section 3.3). Or a teacher is asked while its student trains, of
@@ -16,16 +16,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from models.data.packing import PackedText
-from models.data.resident_text import Batch, ResidentText
-from models.data.soft_labels import Taught, TaughtFile
-from models.decoding.overlapping_chunks import Chunk
-from models.decoding.ways import offline_chunks
-from models.networks.arithmetic import quick_arithmetic
-from models.networks.ct_transformer import PADDING_WORD
-from models.networks.registry import Network
+from caesura.models.data.packing import PackedText
+from caesura.models.data.resident_text import Batch, ResidentText
+from caesura.models.data.soft_labels import Taught, TaughtFile
+from caesura.models.decoding.overlapping_chunks import Chunk
+from caesura.models.decoding.ways import offline_chunks
+from caesura.models.networks.arithmetic import quick_arithmetic
+from caesura.models.networks.ct_transformer import PADDING_WORD
+from caesura.models.networks.registry import Network
 
-__all__ = ["HEADS", "HeadChoice", "Teacher", "all_rows", "label_softly", "said_of", "soft_rows"]
+__all__ = ["HEADS", "HeadChoice", "Teacher", "all_rows", "label_softly", "soft_rows", "teacher_logits"]
 
 HeadChoice: TypeAlias = Literal["both", "punctuation", "disfluency"]
 HEADS: tuple[HeadChoice, ...] = ("both", "punctuation", "disfluency")
@@ -91,7 +91,7 @@ def _probabilities(teacher: Teacher, resident: ResidentText, windows: list[Chunk
         yield rows[row, torch.from_numpy(last_pieces)]
 
 
-def said_of(teacher: Network, batch: Batch) -> Tensor:
+def teacher_logits(teacher: Network, batch: Batch) -> Tensor:
     """Return the probabilities of all of the teacher's heads (B, S, classes) at last pieces, zeros elsewhere.
 
     It is on the batch's device, and reads the same pieces as its student.

@@ -14,11 +14,11 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from models.data.packing import PackedText
-from models.training.causal_reader import Reader
-from models.training.regression import regress
-from schemas.labels import Casing, Punctuation
-from worker.core.casing import cased
+from caesura.models.data.packing import PackedText
+from caesura.models.training.causal_reader import Reader
+from caesura.models.training.regression import regress
+from caesura.schemas.labels import Casing, Punctuation
+from caesura.worker.core.language.casing import cased
 
 __all__ = ["SIGNS", "fitted", "read_packed", "written"]
 

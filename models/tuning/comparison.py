@@ -1,6 +1,6 @@
 """What a tune changed on text that it never saw: marks against the text's own, as a stream, before and after.
 
-Every document is one session through ``worker.core``, as in the product. The tags of fillers and repairs have no gold
+Every document is one session through ``core``, as in the product. The tags of fillers and repairs have no gold
 here; how many of them changed is told instead, because a network that is trained on marks alone may lose them.
 """
 
@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from models.decoding.labelling_runs import Progress, label_streams
-from models.decoding.ways import STREAMING
-from models.evaluation.figures import Figure, GoldSession, figures_of
-from models.evaluation.scoring import count_blocks
-from models.languages.registry import LANGUAGES
-from worker.adapters.onnx.engine import OnnxEngine
+from caesura.models.decoding.labelling_runs import Progress, label_streams
+from caesura.models.decoding.ways import STREAMING
+from caesura.models.evaluation.figures import Figure, GoldSession, figures_of
+from caesura.models.evaluation.scoring import count_blocks
+from caesura.models.languages.registry import LANGUAGES
+from caesura.worker.adapters.onnx.engine import OnnxEngine
 
 __all__ = ["Streamed", "changed_tags", "figures", "streamed"]
 

@@ -13,9 +13,9 @@ import msgspec
 import torch
 from torch.nn import functional
 
-from models.data.resident_text import Batch
-from models.networks.checkpoints import write_checkpoint
-from models.networks.ct_transformer import CTTransformer
+from caesura.models.data.resident_text import Batch
+from caesura.models.networks.checkpoints import write_checkpoint
+from caesura.models.networks.ct_transformer import CTTransformer
 
 __all__ = ["EarlyStopping", "Look", "held_out_loss"]
 
@@ -46,7 +46,7 @@ def held_out_loss(network: CTTransformer, batches: Sequence[Batch]) -> float:
 
 
 class EarlyStopping:
-    """A ``models.training.loop.Watch``: ``best`` in its folder is always the network with the smallest loss so far."""
+    """A ``loop.Watch``: ``best`` in its folder is always the network with the smallest loss so far."""
 
     def __init__(
         self, folder: Path, batches: Sequence[Batch], patience: int, *, tell: Callable[[str], None] = lambda _: None

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import msgspec
 
-from models.export.folder import ModelCard, export
-from models.export.parity import Parity, check_parity, mixed_buffers
-from models.export.starting_model import wordpiece_of
-from models.networks.ct_transformer import CTTransformer
-from schemas.model_manifest import ModelManifest
-from worker.adapters.onnx.model_folder import StoredModel, read_models_folder, without_languages
-from worker.errors import FatalError
+from caesura.models.export.folder import ModelCard, export
+from caesura.models.export.parity import Parity, check_parity, mixed_buffers
+from caesura.models.export.starting_model import wordpiece_of
+from caesura.models.networks.ct_transformer import CTTransformer
+from caesura.schemas.model_manifest import ModelManifest
+from caesura.worker.errors import FatalError
+from caesura.worker.inference.model.model_folder import StoredModel, read_models_folder, without_languages
 
 __all__ = ["publish"]
 

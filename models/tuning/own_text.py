@@ -3,7 +3,7 @@
 1. Every ``.txt`` file below the folder is a document, named by its path; it is UTF-8, a byte order mark is passed over.
 2. A line end or a blank line ends a paragraph; in wrapped text a blank line alone does.
 3. Marks are mapped by the rules of the corpora (``data/marks.py``, ``data/chinese_marks.py``), Chinese words are cut by
-   ``worker.core``.
+   ``core``.
 4. Nobody tagged fillers and repairs in such text, so tags are unknown: the loss of that head is masked. Text that is
    said to be fluent has tags, and ``recipes`` may insert disfluencies into it.
 
@@ -16,11 +16,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument
-from models.evaluation.figures import GoldSession
-from models.languages.registry import LANGUAGES
-from worker.core.dictionary import HAN
-from worker.errors import FatalError
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
+from caesura.models.evaluation.figures import GoldSession
+from caesura.models.languages.registry import LANGUAGES
+from caesura.worker.core.language.dictionary import HAN
+from caesura.worker.errors import FatalError
 
 __all__ = ["OwnFile", "aligned", "read_folder", "session_of", "unmarked_lines"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from models.evaluation.figures import Figure, table
-from models.evaluation.scoring import difference
-from models.tuning.tuning import Tuned
+from caesura.models.evaluation.figures import Figure, table
+from caesura.models.evaluation.scoring import difference
+from caesura.models.tuning.tuning import Tuned
 
 __all__ = ["report"]
 

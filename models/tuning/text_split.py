@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from models.data.corpora import place
-from models.tuning.own_text import OwnFile
-from worker.errors import FatalError
+from caesura.models.data.corpora import place
+from caesura.models.tuning.own_text import OwnFile
+from caesura.worker.errors import FatalError
 
 __all__ = ["TextParts", "split"]
 

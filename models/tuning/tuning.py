@@ -17,27 +17,27 @@ from pathlib import Path
 import msgspec
 from rich.progress import Progress, TaskID
 
-from models.data.aligned_words import AlignedDocument
-from models.data.corpora import place
-from models.data.packing import PackedText, pack
-from models.data.resident_text import ResidentText, batches
-from models.evaluation.figures import Figure, GoldSession
-from models.export.folder import ModelCard
-from models.export.parity import Parity
-from models.export.starting_model import wordpiece_of
-from models.export.stored_network import read_network
-from models.languages.registry import LANGUAGES
-from models.networks.checkpoints import load_network
-from models.training.averaging import mix
-from models.training.loop import TrainingPlan, train
-from models.tuning.comparison import Streamed, changed_tags, figures, streamed
-from models.tuning.early_stopping import EarlyStopping, Look
-from models.tuning.models_folder import publish
-from models.tuning.own_text import OwnFile, aligned, session_of
-from models.tuning.text_split import TextParts
-from schemas.model_manifest import ModelManifest
-from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
-from worker.errors import FatalError
+from caesura.models.data.aligned_words import AlignedDocument
+from caesura.models.data.corpora import place
+from caesura.models.data.packing import PackedText, pack
+from caesura.models.data.resident_text import ResidentText, batches
+from caesura.models.evaluation.figures import Figure, GoldSession
+from caesura.models.export.folder import ModelCard
+from caesura.models.export.parity import Parity
+from caesura.models.export.starting_model import wordpiece_of
+from caesura.models.export.stored_network import read_network
+from caesura.models.languages.registry import LANGUAGES
+from caesura.models.networks.checkpoints import load_network
+from caesura.models.training.averaging import mix
+from caesura.models.training.loop import TrainingPlan, train
+from caesura.models.tuning.comparison import Streamed, changed_tags, figures, streamed
+from caesura.models.tuning.early_stopping import EarlyStopping, Look
+from caesura.models.tuning.models_folder import publish
+from caesura.models.tuning.own_text import OwnFile, aligned, session_of
+from caesura.models.tuning.text_split import TextParts
+from caesura.schemas.model_manifest import ModelManifest
+from caesura.worker.errors import FatalError
+from caesura.worker.inference.model.model_folder import StoredModel, read_models_folder
 
 __all__ = ["Tuned", "TuningPlan", "card_of", "to_learn", "tune"]
 
@@ -55,7 +55,7 @@ class TuningPlan(msgspec.Struct, frozen=True, kw_only=True):
     """How to tune. epochs: passes over the text at most; patience: looks (two an epoch) without a gain that end it.
 
     fluent: the text has no fillers and repairs, so some are put in, and the network keeps knowing them. kept: the share
-    of the model begun at in what is exported (``models.training.averaging``); it forgets less, and learns less.
+    of the model begun at in what is exported (``averaging``); it forgets less, and learns less.
     """
 
     language: str

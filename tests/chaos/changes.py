@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from worker.ports.engine import EngineModel
+from caesura.worker.ports.engine import EngineModel
 
 __all__ = ["FIRST_VERSION", "RULE_SETS", "model_names", "served_models"]
 

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
+from caesura.worker.embedded.guarded_process import GuardedProcess
 from tests.harness.waiting import comes
-from worker.embedded.guarded_process import GuardedProcess
 
 __all__ = ["LOOK_EVERY_S", "Member"]
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from schemas.checkpoint import OffsetMetadata
-from schemas.ledger_sum import LedgerSum
-from schemas.segments import Segment
-from schemas.state import SessionFacts, SessionStatus, decode_ledger, decode_state
+from caesura.schemas.checkpoint import OffsetMetadata
+from caesura.schemas.ledger_sum import LedgerSum
+from caesura.schemas.segments import Segment
+from caesura.schemas.state import SessionFacts, SessionStatus, decode_ledger, decode_state
+from caesura.worker.ports.records import CommittedOffset, Record
+from caesura.worker.runtime.ledger.output_records import REFUSED_HEADER, parse_refused
 from tests.chaos.oracle import Timers
 from tests.chaos.poison import POISON
 from tests.chaos.said import Run, Said
 from tests.harness.checker import Findings, Output, Violation
-from worker.ports.records import CommittedOffset, Record
-from worker.runtime.output_records import REFUSED_HEADER, parse_refused
 
 __all__ = ["Kept", "check_kept"]
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from confluent_kafka import KafkaException
 
+from caesura.worker.errors import CaesuraError
+from caesura.worker.ports.records import Record
 from tests.chaos.kept import Kept
 from tests.chaos.world import ChaosWorld
 from tests.harness.checker import Output
-from worker.errors import CaesuraError
-from worker.ports.records import Record
 
 __all__ = ["Left", "left_by"]
 

@@ -21,24 +21,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
-from schemas.events import Emission
-from tests.chaos.changes import FIRST_VERSION, served_models
-from tests.chaos.poison import PoisonedPublisher
-from tests.harness.chaotic_engine import ChaoticEngine
-from tests.harness.contexts import ContextsOnly
-from tests.harness.pipeline import Pipeline
-from worker.adapters.kafka.log_reader import KafkaLogReader
-from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
-from worker.adapters.kafka.word_source import KafkaWordSource
-from worker.adapters.redis.session_store import connect
-from worker.adapters.redis.settings import RedisSettings, RedisTopology
-from worker.adapters.system_clock import SystemClock
-from worker.core.dictionary import load_dictionary
-from worker.core.rules import DecodingRules
-from worker.core.segmentation import segmenters
-from worker.errors import FencedError
-from worker.ports.engine import Engine
-from worker.ports.observer import (
+from caesura.schemas.events import Emission
+from caesura.worker.adapters.kafka.log_reader import KafkaLogReader
+from caesura.worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
+from caesura.worker.adapters.kafka.word_source import KafkaWordSource
+from caesura.worker.adapters.redis.session_store import connect
+from caesura.worker.adapters.redis.settings import RedisSettings, RedisTopology
+from caesura.worker.adapters.system_clock import SystemClock
+from caesura.worker.core.language.dictionary import load_dictionary
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.language.segmentation import segmenters
+from caesura.worker.errors import FencedError
+from caesura.worker.ports.commit_steps import CheckpointTaken, ProducerRebuilt
+from caesura.worker.ports.engine import Engine
+from caesura.worker.ports.observer import (
     CallFailed,
     ClaimWaits,
     EngineFailed,
@@ -47,15 +43,19 @@ from worker.ports.observer import (
     PartitionClaimed,
     PartitionParked,
     PartitionRebuilt,
-    ReadinessTold,
+    ReadinessReported,
     Rebalanced,
     SilentObserver,
     TookOver,
 )
-from worker.ports.seam_events import CheckpointTaken, ProducerRebuilt
-from worker.runtime.assembly import assemble
-from worker.runtime.loop import Worker
-from worker.runtime.parts import RuntimeParts
+from caesura.worker.runtime.loop.assembly import assemble
+from caesura.worker.runtime.loop.loop import Worker
+from caesura.worker.runtime.settings.parts import RuntimeAdapters
+from tests.chaos.changes import FIRST_VERSION, served_models
+from tests.chaos.poison import PoisonedPublisher
+from tests.harness.chaotic_engine import ChaoticEngine
+from tests.harness.contexts import ContextsOnly
+from tests.harness.pipeline import Pipeline
 
 __all__ = ["FENCED", "work"]
 
@@ -82,7 +82,7 @@ class Diary(SilentObserver):
             case PartitionRebuilt():
                 summary = asdict(event.summary)
                 self._write("rebuilt", partition=event.partition, **summary, took_s=round(event.took_s, 3))
-            case ReadinessTold() if list(event.reasons) != list(self._reasons):
+            case ReadinessReported() if list(event.reasons) != list(self._reasons):
                 self._reasons = list(event.reasons)
                 self._write("readiness", reasons=self._reasons)
             case Rebalanced():
@@ -143,7 +143,7 @@ def _build(pipeline: Pipeline, redis: dict[str, object], engine: Engine, diary: 
         connect_timeout_s=0.5,
     )
     clock = SystemClock()
-    parts = RuntimeParts(
+    parts = RuntimeAdapters(
         source=KafkaWordSource(kafka, settings.input_topic, settings.claims),
         publisher=PoisonedPublisher(kafka, settings.transactional_id, settings.input_topic),
         store=connect(store, deployment=pipeline.deployment, topic=settings.input_topic),

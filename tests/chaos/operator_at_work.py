@@ -16,15 +16,15 @@ from typing import TypeVar
 import msgspec
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
-from schemas.checkpoint import OffsetMetadata
+from caesura.schemas.checkpoint import OffsetMetadata
+from caesura.worker.errors import StoreError
+from caesura.worker.ports.reasons import ParkReason
+from caesura.worker.ports.records import Record
 from tests.chaos.fleet_member import Member
 from tests.chaos.group_deletion import delete_group
 from tests.chaos.world import DEPLOYMENT, ChaosWorld
 from tests.harness.checker import Adopted
 from tests.harness.waiting import comes, retried
-from worker.errors import StoreError
-from worker.ports.reasons import ParkReason
-from worker.ports.records import Record
 
 __all__ = ["OperatorAtWork"]
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from schemas.segments import Segment, TranslationSegment
+from caesura.schemas.segments import Segment, TranslationSegment
 from tests.chaos.said import PASSING_NAMES, Run, Said, SaidWord
 from tests.harness.checker import Findings, Output, Violation, check_letters, check_numbers, check_routes
 
@@ -78,7 +78,7 @@ def _check_run(run: Run, segments: Sequence[Segment], findings: Findings, timers
     _check_gaps(run, segments, findings, where)
     _check_closing(run, segments, findings, where)
     _check_origins(run, segments, findings, where, stamped=timers is not None)
-    if timers is not None and not any(one.hears for one in run.events):
+    if timers is not None and not any(one.has_audio_clock for one in run.events):
         _check_silences(run, segments, timers.flush_ms(run), findings, where)
 
 

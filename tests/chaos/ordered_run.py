@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 
+from caesura.worker.core.language.rules import DecodingRules
 from tests.chaos.kept import Kept
 from tests.chaos.said import Place, Said, said
 from tests.chaos.timed import TIMED_RULES
 from tests.harness.checker import Output
+from tests.harness.in_memory_world import World
 from tests.harness.producers import session_records
 from tests.harness.reference import RULES, output_of
-from tests.harness.twin_world import World
-from worker.core.rules import DecodingRules
 
 __all__ = ["a_run"]
 

@@ -9,13 +9,13 @@ import os
 import signal
 from collections.abc import Mapping
 
-from schemas.codec import encode_event
-from schemas.events import Word, WordsEvent
+from caesura.schemas.codec import encode_event
+from caesura.schemas.events import Word, WordsEvent
+from caesura.worker.adapters.kafka.publisher import KafkaPublisher
+from caesura.worker.errors import ContentRefusedError
+from caesura.worker.ports.records import NextOffset, OutMessage
+from caesura.worker.ports.word_source import GroupMembership
 from tests.harness.producers import Sent, session_name
-from worker.adapters.kafka.publisher import KafkaPublisher
-from worker.errors import ContentRefusedError
-from worker.ports.records import NextOffset, OutMessage
-from worker.ports.word_source import GroupMembership
 
 __all__ = ["POISON", "PoisonedPublisher", "poisoned_records"]
 

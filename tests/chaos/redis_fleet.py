@@ -9,11 +9,11 @@ from typing import Protocol
 
 import redis
 
+from caesura.worker.embedded.embedded_redis import EmbeddedRedis
 from tests.chaos.spoiling import spoil
 from tests.harness.damages import Damage
 from tests.harness.parts.proxy import Link, Proxy
 from tests.harness.waiting import comes
-from worker.embedded.embedded_redis import EmbeddedRedis
 
 __all__ = ["RedisFleet", "RedisPair"]
 

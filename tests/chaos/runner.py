@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
+from caesura.worker.ports.records import Record
 from tests.chaos.actions import Actions, Strike
 from tests.chaos.changes import FIRST_VERSION, model_names
 from tests.chaos.kept import check_kept
@@ -27,7 +28,6 @@ from tests.chaos.world import DEPLOYMENT, WORKERS_AT_START, ChaosWorld
 from tests.harness.checker import Adopted, Output, Violation, check
 from tests.harness.producers import Sent
 from tests.harness.reference import undisturbed
-from worker.ports.records import Record
 
 __all__ = ["Report", "percentile", "run"]
 

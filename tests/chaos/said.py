@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from caesura.worker.ports.records import Record
 from tests.chaos.poison import POISON
 from tests.harness.checker import Adopted, Letter
-from worker.ports.records import Record
 
 __all__ = ["PASSING_NAMES", "Place", "Run", "Said", "SaidEvent", "SaidWord", "said"]
 
@@ -51,7 +51,7 @@ class SaidEvent:
     words: int
     lang: str
     ends: bool
-    hears: bool
+    has_audio_clock: bool
     targets: tuple[str, ...]
     passing: tuple[str | tuple[tuple[str, str], ...] | None, ...]
 
@@ -118,7 +118,7 @@ class Run:
             words=words,
             lang=event["lang"],
             ends=self.ended,
-            hears=event.get("heard_until_ms") is not None or (before is not None and before.hears),
+            has_audio_clock=event.get("heard_until_ms") is not None or (before is not None and before.has_audio_clock),
             targets=(before.targets if before else ()) if targets is None else tuple(targets),
             passing=tuple(old if new is None else new for new, old in zip(given, stood, strict=True)),
         )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import redis
 
-from worker.sizing.resident_memory import resident_bytes
+from caesura.worker.sizing.resident_memory import resident_bytes
 
 __all__ = ["Samples"]
 

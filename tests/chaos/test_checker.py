@@ -1,4 +1,4 @@
-"""The checker finds what it is there to find: bugs planted in the output, and one planted in the seam."""
+"""The checker finds what it is there to find: bugs planted in the output, and one planted in the commit protocol."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from schemas.segments import Segment
+from caesura.schemas.segments import Segment
+from caesura.worker.adapters.memory.session_store import StoreFault
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.commit_steps import CommitStep
 from tests.harness.checker import Output, check, tally
 from tests.harness.crashing import Interrupted
+from tests.harness.in_memory_world import World
 from tests.harness.reference import RULES, output_of, undisturbed
 from tests.harness.spoken import spoken
-from tests.harness.twin_world import World
-from worker.adapters.memory.session_store import StoreFault
-from worker.core.rules import DecodingRules
-from worker.ports.seam_events import SeamStep
 
 PARTITIONS = 2
 
@@ -124,7 +124,7 @@ def test_lost_and_doubled_dead_letters_are_found() -> None:
     assert kinds(dataclasses.replace(found, letters=[first, first, *rest])) == {"doubled"}
 
 
-def zombie_writes_late(step: SeamStep = SeamStep.CLAIM_OFFSET_READ) -> Output:
+def zombie_writes_late(step: CommitStep = CommitStep.CLAIM_OFFSET_READ) -> Output:
     """A worker's save is on its way when it vanishes, and lands while the next owner's claim is half done."""
     world = World(rules=DecodingRules(routes=frozenset({"de"}), **RULES))  # type: ignore[arg-type]
     records = spoken(7, 2)
@@ -147,6 +147,6 @@ def zombie_writes_late(step: SeamStep = SeamStep.CLAIM_OFFSET_READ) -> Output:
     return output_of(world.records("asr.segments"), world.records("translate.de"), world.records("asr.words.dead"))
 
 
-@pytest.mark.parametrize("step", [SeamStep.CLAIM_OFFSET_READ, SeamStep.CLAIM_LOADED, SeamStep.COMMITTED])
-def test_a_late_write_changes_nothing(step: SeamStep) -> None:
+@pytest.mark.parametrize("step", [CommitStep.CLAIM_OFFSET_READ, CommitStep.CLAIM_LOADED, CommitStep.COMMITTED])
+def test_a_late_write_changes_nothing(step: CommitStep) -> None:
     assert check(undisturbed(spoken(7, 2), 1), zombie_writes_late(step)) == []

@@ -10,19 +10,19 @@ from typing import NamedTuple
 import msgspec
 import pytest
 
-from schemas.segments import ModelRef, Segment
+from caesura.schemas.segments import ModelRef, Segment
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.records import CommittedOffset, NextOffset, Record
 from tests.chaos.changes import FIRST_VERSION, model_names
 from tests.chaos.kept import Kept, check_kept
 from tests.chaos.oracle import check_models, check_said
 from tests.chaos.poison import POISON, poisoned_records
 from tests.chaos.said import Place, Said, said
 from tests.harness.checker import Adopted, Output, Violation, check
+from tests.harness.in_memory_world import World
 from tests.harness.reference import RULES, output_of, undisturbed
 from tests.harness.spoken import spoken
-from tests.harness.twin_world import World
 from tests.harness.unsure import ChokingPublisher
-from worker.core.rules import DecodingRules
-from worker.ports.records import CommittedOffset, NextOffset, Record
 
 PARTITIONS = 2
 SKIPPED = 3

@@ -6,11 +6,11 @@ import dataclasses
 
 import msgspec
 
-from schemas.checkpoint import OffsetMetadata
+from caesura.schemas.checkpoint import OffsetMetadata
+from caesura.worker.ports.records import CommittedOffset
 from tests.chaos.kept import Kept, check_kept
 from tests.chaos.ordered_run import a_run
 from tests.chaos.timed import TIMERS
-from worker.ports.records import CommittedOffset
 
 
 def kept_kinds(kept: Kept) -> set[str]:

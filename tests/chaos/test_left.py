@@ -5,14 +5,14 @@ from __future__ import annotations
 from confluent_kafka import KafkaError, KafkaException
 from typing_extensions import override
 
+from caesura.worker.errors import StoreError
+from caesura.worker.ports.records import Record
 from tests.chaos.kept import Kept
 from tests.chaos.left import left_by
 from tests.chaos.plan import Plan
 from tests.chaos.world import ChaosWorld
 from tests.harness.checker import Output
 from tests.harness.reference import output_of
-from worker.errors import StoreError
-from worker.ports.records import Record
 
 
 class Ruin(ChaosWorld):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from schemas.segments import Piece, Segment, TranslationSegment
+from caesura.schemas.segments import Piece, Segment, TranslationSegment
 from tests.chaos.kept import check_kept
 from tests.chaos.oracle import as_far_as, check_said
 from tests.chaos.ordered_run import a_run

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from caesura.worker.core.partition.partitioning import murmur2_partition
 from tests.chaos.schedule import FaultKind, draw_faults
 from tests.harness.producers import session_records
-from worker.core.partitioning import murmur2_partition
 
 SEEDS = st.integers(min_value=0, max_value=1_000_000)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from caesura.worker.embedded.embedded_redis import find_redis_server
 from tests.chaos.plan import Plan
 from tests.chaos.runner import run
 from tests.harness.parts.kafka_broker import require_jars
 from tests.harness.parts.lookup import missing
-from worker.embedded.embedded_redis import find_redis_server
 
 pytestmark = [pytest.mark.kafka, pytest.mark.redis, pytest.mark.timeout(900)]
 

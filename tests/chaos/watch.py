@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 from confluent_kafka import Consumer, TopicPartition
 
-from schemas.codec import decode_segment
+from caesura.schemas.codec import decode_segment
 
 __all__ = ["Watch"]
 

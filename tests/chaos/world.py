@@ -10,6 +10,11 @@ from typing import Self
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.redis.session_store import RedisSessionStore, connect
+from caesura.worker.adapters.redis.settings import RedisSettings, RedisTopology
+from caesura.worker.embedded.guarded_process import free_port
+from caesura.worker.ports.records import CommittedOffset, Record
 from tests.chaos.fleet import Fleet
 from tests.chaos.kept import Kept
 from tests.chaos.plan import Plan
@@ -24,11 +29,6 @@ from tests.harness.pipeline import Pipeline
 from tests.harness.producers import Sent
 from tests.harness.reference import RULES, output_of
 from tests.harness.release import release
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.redis.session_store import RedisSessionStore, connect
-from worker.adapters.redis.settings import RedisSettings, RedisTopology
-from worker.embedded.guarded_process import free_port
-from worker.ports.records import CommittedOffset, Record
 
 __all__ = ["DEPLOYMENT", "ChaosWorld"]
 

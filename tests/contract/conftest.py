@@ -8,17 +8,17 @@ from typing import Literal, cast
 
 import pytest
 
-from tests.harness.clusters import Cluster, RealCluster, TwinCluster
+from caesura.worker.embedded.guarded_process import free_port
+from tests.harness.clusters import Cluster, InMemoryCluster, RealCluster
 from tests.harness.parts.kafka_broker import require_jars
 from tests.harness.parts.kafka_cluster import KafkaCluster
-from worker.embedded.guarded_process import free_port
 
 _REAL = ["classic", "consumer"]
 
 
 def _cluster(request: pytest.FixtureRequest, partitions: int) -> Iterator[Cluster]:
     if request.param == "twin":
-        yield TwinCluster(partitions)
+        yield InMemoryCluster(partitions)
         return
     protocol = cast("Literal['classic', 'consumer']", request.param)
     with ExitStack() as clients:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from confluent_kafka.admin import ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
 
+from caesura.worker.embedded.guarded_process import free_port
 from tests.harness.parts.kafka_broker import KafkaProcess
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.lookup import NotFound
-from worker.embedded.guarded_process import free_port
 
 __all__ = ["PASSWORD", "USER", "SecureKafka", "secure_kafka"]
 

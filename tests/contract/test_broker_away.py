@@ -12,14 +12,14 @@ from typing import Literal
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 
+from caesura.worker.adapters.kafka.overdue_call import returns_within
+from caesura.worker.adapters.kafka.word_source import KafkaWordSource
+from caesura.worker.errors import AbortableError, BrokerError
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.ports.records import CommittedOffset, EndAnswer, NextOffset, OutMessage
 from tests.harness.clusters import RealCluster
 from tests.harness.group_member import PATIENCE_S, Member, until
 from tests.harness.parts.kafka_part import Kafka, unique
-from worker.adapters.kafka.overdue_call import returns_within
-from worker.adapters.kafka.word_source import KafkaWordSource
-from worker.errors import AbortableError, BrokerError
-from worker.ports.publisher import Publisher
-from worker.ports.records import CommittedOffset, EndAnswer, NextOffset, OutMessage
 
 SHORT_S = 0.2
 """A stop this short does not fence the broker. With its only broker fenced, librdkafka (2.16) may throw away the only

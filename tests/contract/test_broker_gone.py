@@ -7,18 +7,18 @@ from contextlib import closing, suppress
 import pytest
 from confluent_kafka import KafkaException, Producer
 
+from caesura.worker.adapters.kafka.log_reader import KafkaLogReader
+from caesura.worker.adapters.kafka.publisher import KafkaPublisher
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.topic_reader import KafkaReader, Start
+from caesura.worker.adapters.kafka.topics import KafkaTopics, WantedTopic
+from caesura.worker.adapters.kafka.word_source import KafkaWordSource
+from caesura.worker.errors import AbortableError, BrokerError
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.ports.records import CommittedOffset, NextOffset, OutMessage
 from tests.harness.group_member import PATIENCE_S, Member, text, until
 from tests.harness.parts.kafka_cluster import KafkaCluster
 from tests.harness.waiting import wait_until
-from worker.adapters.kafka.log_reader import KafkaLogReader
-from worker.adapters.kafka.publisher import KafkaPublisher
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.topic_reader import KafkaReader, Start
-from worker.adapters.kafka.topics import KafkaTopics, WantedTopic
-from worker.adapters.kafka.word_source import KafkaWordSource
-from worker.errors import AbortableError, BrokerError
-from worker.ports.publisher import Publisher
-from worker.ports.records import CommittedOffset, NextOffset, OutMessage
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(240)]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import Producer
 
+from caesura.worker.adapters.kafka.settings import KafkaSettings
 from tests.harness.parts.committed import committed_records, last_stable_offset_lags
 from tests.harness.parts.kafka_part import Kafka
-from worker.adapters.kafka.settings import KafkaSettings
 
 pytestmark = pytest.mark.kafka
 

@@ -9,15 +9,15 @@ from collections.abc import Iterator, Sequence
 import pytest
 from msgspec.structs import replace
 
-from schemas.labels import Disfluency, Punctuation
+from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.adapters.onnx.child_engine import ChildEngine
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.core.language.labelling import LabelRequest, ScoreOffsets
+from caesura.worker.core.language.rules import ModelTable
+from caesura.worker.errors import FatalError
+from caesura.worker.ports.engine import Engine
 from tests.harness.places import SHIPPED
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.adapters.onnx.child_engine import ChildEngine
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.core.labelling import LabelRequest, ScoreOffsets
-from worker.core.rules import ModelTable
-from worker.errors import FatalError
-from worker.ports.engine import Engine
 
 _WORDS = "so i went there on monday i mean tuesday and uh nobody was in what do you think we should do".split()  # noqa: SIM905
 

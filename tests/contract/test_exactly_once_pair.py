@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import pytest
 
+from caesura.worker.errors import BrokerError, CaesuraError, FatalError, FencedError
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.ports.records import CommittedOffset, NextOffset, OutMessage
+from caesura.worker.ports.word_source import GroupMembership
 from tests.harness.clusters import Cluster
 from tests.harness.group_member import PATIENCE_S, Member, until
-from worker.errors import BrokerError, CaesuraError, FatalError, FencedError
-from worker.ports.publisher import Publisher
-from worker.ports.records import CommittedOffset, NextOffset, OutMessage
-from worker.ports.word_source import GroupMembership
 
 
 def ready(cluster: Cluster, name: str = "worker-0") -> Publisher:

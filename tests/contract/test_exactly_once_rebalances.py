@@ -1,7 +1,7 @@
 """Words pass once and in order while members join, leave, are expelled and go on: with the ports alone.
 
 The workers here are the smallest that keep the rules of the ports: they hold nothing but offsets, and their output is
-their input. What the seam with Redis adds is tested where the runtime is.
+their input. What the commit protocol with Redis adds is tested where the runtime is.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+from caesura.worker.errors import AbortableError, BrokerError, FencedError, OutcomeUnknownError, UnprovenOffsetError
+from caesura.worker.ports.records import NextOffset, OutMessage
 from tests.harness.clusters import Cluster
 from tests.harness.group_member import ASK_S, PATIENCE_S, Member, until
-from worker.errors import AbortableError, BrokerError, FencedError, OutcomeUnknownError, UnprovenOffsetError
-from worker.ports.records import NextOffset, OutMessage
 
 PARTITIONS = 6
 RECORDS = 150

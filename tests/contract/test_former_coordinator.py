@@ -11,13 +11,13 @@ import pytest
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.word_source import KafkaWordSource
+from caesura.worker.errors import BrokerError
 from tests.harness.group_member import PATIENCE_S, until
 from tests.harness.parts.kafka_broker import KafkaProcess
 from tests.harness.parts.kafka_cluster import KafkaCluster
 from tests.harness.waiting import wait_until
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.word_source import KafkaWordSource
-from worker.errors import BrokerError
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(240)]
 

@@ -10,14 +10,14 @@ from contextlib import closing
 import pytest
 from confluent_kafka import Producer
 
+from caesura.worker.adapters.kafka.log_reader import KafkaLogReader
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.errors import BrokerError
+from caesura.worker.ports.log_reader import LogReader
+from caesura.worker.runtime.ledger.output_records import ledger_probe
 from tests.harness.group_member import PATIENCE_S, until
 from tests.harness.parts.kafka_broker import KafkaProcess
 from tests.harness.parts.kafka_cluster import KafkaCluster
-from worker.adapters.kafka.log_reader import KafkaLogReader
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.errors import BrokerError
-from worker.ports.log_reader import LogReader
-from worker.runtime.output_records import ledger_witness
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(240)]
 
@@ -50,7 +50,7 @@ def _append(brokers: list[KafkaProcess]) -> None:
 def _told(reader: LogReader) -> int | None:
     """Return the end; None where it is not to be had now."""
     try:
-        return reader.bounds_behind(ledger_witness(_TOPIC, 0), 5.0)[1]
+        return reader.bounds_behind(ledger_probe(_TOPIC, 0), 5.0)[1]
     except BrokerError:
         return None
 

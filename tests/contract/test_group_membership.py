@@ -7,10 +7,10 @@ from functools import partial
 
 import pytest
 
+from caesura.worker.errors import FatalError, FencedError
 from tests.contract.written import numbered
 from tests.harness.clusters import Cluster
 from tests.harness.group_member import Member, until
-from worker.errors import FatalError, FencedError
 
 
 def test_two_members_share_the_partitions_and_each_record_has_one_owner(two_partitions: Cluster) -> None:

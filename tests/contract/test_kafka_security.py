@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
+from caesura.worker.adapters.kafka.publisher import KafkaPublisher
+from caesura.worker.adapters.kafka.reachability import await_sign_of_life
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.topics import KafkaTopics
+from caesura.worker.adapters.kafka.word_source import KafkaWordSource
+from caesura.worker.errors import BrokerError, CaesuraError, FatalError
+from caesura.worker.ports.records import CommittedOffset, NextOffset, OutMessage
 from tests.contract.secure_kafka import PASSWORD, USER, SecureKafka, secure_kafka
 from tests.harness.group_member import PATIENCE_S, Member, until
 from tests.harness.parts.kafka_part import unique
 from tests.harness.parts.lookup import NotFound
-from worker.adapters.kafka.publisher import KafkaPublisher
-from worker.adapters.kafka.reachability import await_sign_of_life
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.topics import KafkaTopics
-from worker.adapters.kafka.word_source import KafkaWordSource
-from worker.errors import BrokerError, CaesuraError, FatalError
-from worker.ports.records import CommittedOffset, NextOffset, OutMessage
 
 pytestmark = pytest.mark.kafka
 

@@ -7,13 +7,13 @@ from itertools import islice
 
 import pytest
 
+from caesura.worker.errors import BrokerError, CaesuraError
+from caesura.worker.ports.log_reader import LogReader
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.ports.records import OutMessage
+from caesura.worker.runtime.ledger.output_records import is_probe, ledger_probe
 from tests.harness.clusters import Cluster
 from tests.harness.group_member import PATIENCE_S, text
-from worker.errors import BrokerError, CaesuraError
-from worker.ports.log_reader import LogReader
-from worker.ports.publisher import Publisher
-from worker.ports.records import OutMessage
-from worker.runtime.output_records import is_witness, ledger_witness
 
 
 def ready(cluster: Cluster) -> Publisher:
@@ -102,20 +102,20 @@ def test_a_witness_lies_behind_all_that_was_there_open_transactions_included(clu
     publisher.commit(PATIENCE_S)
     write(publisher, topic, "b")
     cluster.send(publisher)
-    low, end = reader.bounds_behind(ledger_witness(topic, 0), PATIENCE_S)
+    low, end = reader.bounds_behind(ledger_probe(topic, 0), PATIENCE_S)
     with pytest.raises(BrokerError, match="still open"):
         list(reader.read(topic, 0, low, end, 0.5))
     publisher.commit(PATIENCE_S)
-    *before, witness = reader.read(topic, 0, low, end, PATIENCE_S)
+    *before, probe = reader.read(topic, 0, low, end, PATIENCE_S)
     assert [text(one) for one in before] == ["a", "b"]
-    assert is_witness(witness)
-    assert (witness.offset, witness.value) == (end - 1, None)
-    assert reader.bounds_behind(ledger_witness(topic, 0), PATIENCE_S)[1] > end
+    assert is_probe(probe)
+    assert (probe.offset, probe.value) == (end - 1, None)
+    assert reader.bounds_behind(ledger_probe(topic, 0), PATIENCE_S)[1] > end
 
 
 def test_no_witness_is_written_where_there_is_no_such_topic(cluster: Cluster) -> None:
     with pytest.raises(CaesuraError):
-        cluster.reader().bounds_behind(ledger_witness("no-such-topic", 0), PATIENCE_S)
+        cluster.reader().bounds_behind(ledger_probe("no-such-topic", 0), PATIENCE_S)
 
 
 def test_a_reader_goes_from_one_partition_to_another_and_back(two_partitions: Cluster) -> None:

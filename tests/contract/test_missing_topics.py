@@ -7,12 +7,12 @@ from contextlib import closing
 import pytest
 from confluent_kafka.admin import AdminClient
 
+from caesura.worker.adapters.kafka.publisher import KafkaPublisher
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.errors import BrokerError, FatalError
 from tests.harness.group_member import PATIENCE_S
 from tests.harness.parts.kafka_broker import KafkaProcess, require_jars
 from tests.harness.parts.topics import create_topics
-from worker.adapters.kafka.publisher import KafkaPublisher
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.errors import BrokerError, FatalError
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(240)]
 

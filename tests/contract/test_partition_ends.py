@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from caesura.worker.ports.records import EndAnswer, OutMessage, PartitionEnd
 from tests.contract.written import an_aborted_record, numbered
 from tests.harness.clusters import Cluster
 from tests.harness.group_member import PATIENCE_S, Member, until
-from worker.ports.records import EndAnswer, OutMessage, PartitionEnd
 
 
 def test_the_end_is_told_with_the_next_offset_once_everything_before_it_was_delivered(cluster: Cluster) -> None:

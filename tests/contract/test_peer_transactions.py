@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from caesura.worker.errors import AbortableError, BrokerError, FencedError, OutcomeUnknownError
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.ports.records import CommittedOffset, NextOffset, OutMessage
 from tests.harness.clusters import Cluster
 from tests.harness.group_member import PATIENCE_S, Member, until
-from worker.errors import AbortableError, BrokerError, FencedError, OutcomeUnknownError
-from worker.ports.publisher import Publisher
-from worker.ports.records import CommittedOffset, NextOffset, OutMessage
 
 
 def a_checkpoint(cluster: Cluster, publisher: Publisher, member: Member, topic: str, number: int) -> None:

@@ -1,15 +1,15 @@
-"""What every publisher promises (``worker.ports.publisher``): on the twin, and on a real broker, both protocols."""
+"""What every publisher promises (``publisher``): on the twin, and on a real broker, both protocols."""
 
 from __future__ import annotations
 
 import pytest
 
+from caesura.worker.errors import BrokerError, ContentRefusedError, FatalError, FencedError, OutcomeUnknownError
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.ports.records import OutMessage
 from tests.harness.clusters import Cluster
 from tests.harness.group_member import PATIENCE_S
 from tests.harness.waiting import retried
-from worker.errors import BrokerError, ContentRefusedError, FatalError, FencedError, OutcomeUnknownError
-from worker.ports.publisher import Publisher
-from worker.ports.records import OutMessage
 
 
 def ready(cluster: Cluster, name: str = "publisher") -> Publisher:

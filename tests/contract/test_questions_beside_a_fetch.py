@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import ExitStack, closing
 from dataclasses import replace
 
+from caesura.worker.adapters.kafka.word_source import KafkaWordSource
 from tests.harness.clusters import RealCluster
 from tests.harness.group_member import Member, until
 from tests.harness.parts.kafka_part import Kafka
-from worker.adapters.kafka.word_source import KafkaWordSource
 
 _FETCH_WAIT_MS = 5_000
 _PATIENCE_S = 2.5

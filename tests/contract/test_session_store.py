@@ -7,12 +7,12 @@ from typing import TypedDict, Unpack
 
 import pytest
 
-from schemas.checkpoint import CheckpointId
+from caesura.schemas.checkpoint import CheckpointId
+from caesura.worker.adapters.redis.settings import RedisSettings
+from caesura.worker.embedded.embedded_redis import find_redis_server
+from caesura.worker.ports.session_store import PreparedSessions, SessionStore, StoredHead, StoreWrite
 from tests.harness.parts.lookup import missing
 from tests.harness.session_stores import StoreServer, cluster_of_one, in_memory, of_settings, under_sentinel
-from worker.adapters.redis.settings import RedisSettings
-from worker.embedded.embedded_redis import find_redis_server
-from worker.ports.session_store import PreparedSessions, SessionStore, StoredHead, StoreWrite
 
 NONCE = "0123456789abcdef"
 PARTITION = 7

@@ -8,13 +8,13 @@ import msgspec
 import pytest
 import redis
 
-from schemas.checkpoint import MANIFEST_VERSION, CheckpointId, Manifest
+from caesura.schemas.checkpoint import MANIFEST_VERSION, CheckpointId, Manifest
+from caesura.worker.adapters.memory.session_store import MemoryRedis, MemorySessionStore
+from caesura.worker.adapters.redis.session_store import connect, partition_key
+from caesura.worker.adapters.redis.settings import RedisSettings
+from caesura.worker.errors import ForeignStateError
+from caesura.worker.ports.session_store import PreparedSessions, SessionStore, StoreWrite
 from tests.harness.damages import DAMAGES, Damage
-from worker.adapters.memory.session_store import MemoryRedis, MemorySessionStore
-from worker.adapters.redis.session_store import connect, partition_key
-from worker.adapters.redis.settings import RedisSettings
-from worker.errors import ForeignStateError
-from worker.ports.session_store import PreparedSessions, SessionStore, StoreWrite
 
 _FIRST, _SECOND = CheckpointId(1, 1, "0123456789abcdef"), CheckpointId(2, 1, "0123456789abcdef")
 _NOTHING_PREPARED = PreparedSessions(name="none", sessions=0)

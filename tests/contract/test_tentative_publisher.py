@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.tentative_publisher import KafkaTentativePublisher
+from caesura.worker.adapters.memory.tentative_publisher import MemoryTentativePublisher
 from tests.harness.parts.committed import committed_records
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.waiting import wait_until
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.tentative_publisher import KafkaTentativePublisher
-from worker.adapters.memory.tentative_publisher import MemoryTentativePublisher
 
 
 def test_the_twin_keeps_what_it_is_offered_or_drops_it() -> None:

@@ -8,14 +8,14 @@ from contextlib import closing
 import pytest
 from confluent_kafka import Producer
 
+from caesura.worker.adapters.kafka.publisher import KafkaPublisher
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.word_source import KafkaWordSource
+from caesura.worker.errors import BrokerError
+from caesura.worker.ports.records import NextOffset, PartitionStalled
 from tests.harness.group_member import PATIENCE_S, Member, text, until
 from tests.harness.parts.kafka_part import Kafka, find_kafka
 from tests.harness.parts.lookup import NotFound
-from worker.adapters.kafka.publisher import KafkaPublisher
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.word_source import KafkaWordSource
-from worker.errors import BrokerError
-from worker.ports.records import NextOffset, PartitionStalled
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(240)]
 

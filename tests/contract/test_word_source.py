@@ -1,14 +1,14 @@
-"""What a word source promises of its records (``worker.ports.word_source``): twin and real broker, both protocols."""
+"""What a word source promises of its records (``word_source``): twin and real broker, both protocols."""
 
 from __future__ import annotations
 
 import pytest
 
+from caesura.worker.errors import BrokerError, FatalError
+from caesura.worker.ports.records import NextOffset, OutMessage, Record
 from tests.contract.written import an_aborted_record, numbered
 from tests.harness.clusters import Cluster
 from tests.harness.group_member import PATIENCE_S, Member, until
-from worker.errors import BrokerError, FatalError
-from worker.ports.records import NextOffset, OutMessage, Record
 
 
 def test_a_record_comes_as_it_was_written(cluster: Cluster) -> None:

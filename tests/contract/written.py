@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from caesura.worker.ports.records import OutMessage
 from tests.harness.clusters import Cluster
 from tests.harness.group_member import PATIENCE_S
-from worker.ports.records import OutMessage
 
 
 def numbered(first: int, last: int) -> list[str]:

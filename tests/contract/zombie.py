@@ -10,12 +10,12 @@ import sys
 from collections.abc import Sequence
 from typing import Literal, cast
 
+from caesura.worker.adapters.kafka.publisher import KafkaPublisher
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.word_source import KafkaWordSource
+from caesura.worker.errors import CaesuraError
+from caesura.worker.ports.records import NextOffset, OutMessage
 from tests.harness.waiting import comes
-from worker.adapters.kafka.publisher import KafkaPublisher
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.word_source import KafkaWordSource
-from worker.errors import CaesuraError
-from worker.ports.records import NextOffset, OutMessage
 
 PATIENCE_S = 60.0
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from schemas.checkpoint import OffsetMetadata
-from schemas.segments import Cause
+from caesura.schemas.checkpoint import OffsetMetadata
+from caesura.schemas.segments import Cause
+from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
+from caesura.worker.core.language.rules import DecodingRules
+from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.speech import event, said
-from tests.harness.twin_world import TwinWorker, World
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.core.rules import DecodingRules
 
 __all__ = ["a_worker", "expel", "goes_on", "last_commit", "sessions_lost", "steps_isolated", "until_announced"]
 
@@ -21,12 +21,12 @@ def last_commit(world: World, partition: int = 0) -> tuple[int, OffsetMetadata]:
     return committed.next_offset, metadata
 
 
-def a_worker(world: World, ordinal: int) -> TwinWorker:
+def a_worker(world: World, ordinal: int) -> InMemoryWorker:
     """Return a worker whose engine marks words."""
     return world.worker(ordinal, engine=ScriptedEngine(script=marked_words))
 
 
-def until_announced(world: World, worker: TwinWorker, partition: int = 0) -> None:
+def until_announced(world: World, worker: InMemoryWorker, partition: int = 0) -> None:
     """Turn until a try is committed that is not done yet."""
     before = last_commit(world, partition)
     for _ in range(4000):
@@ -36,7 +36,7 @@ def until_announced(world: World, worker: TwinWorker, partition: int = 0) -> Non
     assert last_commit(world, partition)[1].tries > before[1].tries
 
 
-def expel(world: World, worker: TwinWorker) -> None:
+def expel(world: World, worker: InMemoryWorker) -> None:
     """Have a worker's session end without its knowing."""
     world.broker.expel("caesura", "asr.words", worker.source.member_id)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.crash.stages import RealStage, Stage, TwinStage
+from tests.crash.stages import InMemoryStage, RealStage, Stage
 
 
 @pytest.fixture(params=["twin", "real"])
 def stage(request: pytest.FixtureRequest) -> Stage:
     if request.param == "twin":
-        return TwinStage()
+        return InMemoryStage()
     values = [request.getfixturevalue(name) for name in ("kafka", "redis_url", "deployment")]
     return RealStage(*values)

@@ -1,4 +1,4 @@
-"""The seam's real code between two owners: what may happen to them, and what must hold whatever happens.
+"""The commit protocol's real code between two owners: what may happen to them, and what must hold whatever happens.
 
 A way is a list of actions, each a line of text; an action that cannot happen now does nothing. So a way can be drawn at
 random (``drawn_ways``), be one of all of a shape (``small_ways``), be run again, and be shortened.
@@ -12,23 +12,23 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from schemas.checkpoint import OffsetMetadata
-from schemas.dead_letters import DeadLetterReason
-from schemas.segments import Segment
+from caesura.schemas.checkpoint import OffsetMetadata
+from caesura.schemas.dead_letters import DeadLetterReason
+from caesura.schemas.segments import Segment
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.adapters.memory.session_store import StoreFault
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.partition.partitioning import murmur2_partition
+from caesura.worker.errors import AbortableError, BrokerError, FatalError, OutcomeUnknownError
+from caesura.worker.ports.observer import Observer
+from caesura.worker.ports.reasons import ParkReason
+from caesura.worker.ports.session_store import StoredHead
+from caesura.worker.runtime.checkpoint.redis_sessions import RedisManifest
 from tests.harness.damages import DAMAGES
+from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.speech import event
 from tests.harness.stepping import SteppedWorker
 from tests.harness.struck_ledger import disagreement, strike, write_again
-from tests.harness.twin_world import TwinWorker, World
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.adapters.memory.session_store import StoreFault
-from worker.core.partitioning import murmur2_partition
-from worker.core.rules import DecodingRules
-from worker.errors import AbortableError, BrokerError, FatalError, OutcomeUnknownError
-from worker.ports.observer import Observer
-from worker.ports.reasons import ParkReason
-from worker.ports.session_store import StoredHead
-from worker.runtime.found_sessions import FoundManifest
 
 __all__ = ["OWNERS", "Exploration", "Violation", "broken"]
 
@@ -56,7 +56,7 @@ class Violation(Exception):  # noqa: N818  # what it is, not what failed
 
 
 class Exploration:
-    """One way through the seam, over so many partitions."""
+    """One way through the commit protocol, over so many partitions."""
 
     def __init__(self, partitions: int = 1) -> None:
         self.world = World(partitions=partitions, rules=_RULES)
@@ -122,7 +122,7 @@ class Exploration:
             if metadata is not None:
                 self._committed_ids.add(str(metadata.id))
             stored = self.world.redis.partition(partition)
-            found = FoundManifest.of(StoredHead(manifest=stored.manifest, id=stored.id))
+            found = RedisManifest.of(StoredHead(manifest=stored.manifest, id=stored.id))
             if found.id is not None and str(found.id) not in self._committed_ids:
                 raise Violation(f"Redis holds {found.id} of partition {partition}, which was never committed")
 
@@ -174,7 +174,7 @@ class Exploration:
         out = {word.text for segment in self.world.segments() for word in segment.words}
         return [word for word in self._places.values() if word not in out and word not in self._given_up()]
 
-    def _go_on(self, last: TwinWorker) -> None:
+    def _go_on(self, last: InMemoryWorker) -> None:
         """Let it work for a while, and on while words are missing: of a long way it has much to read again."""
         for done in range(_MOST_ROUNDS):
             if done >= _ROUNDS and not self._lost():
@@ -183,14 +183,14 @@ class Exploration:
             self.world.clock.pass_s(0.4)
         self.check()
 
-    def _worker(self, ordinal: int) -> Callable[[Observer], TwinWorker]:
-        def make(observer: Observer) -> TwinWorker:
+    def _worker(self, ordinal: int) -> Callable[[Observer], InMemoryWorker]:
+        def make(observer: Observer) -> InMemoryWorker:
             engine = ScriptedEngine(look_ahead_words=1)
             return self._world_worker(ordinal % _ORDINALS, engine, observer)
 
         return make
 
-    def _world_worker(self, ordinal: int, engine: ScriptedEngine, observer: Observer | None = None) -> TwinWorker:
+    def _world_worker(self, ordinal: int, engine: ScriptedEngine, observer: Observer | None = None) -> InMemoryWorker:
         return self.world.worker(ordinal, observer=observer, engine=engine, commit_interval_ms=10)
 
     def _advance(self, owner: str, times: str) -> None:
@@ -224,7 +224,7 @@ class Exploration:
         """Set the wall clock, which stamps the records, so far ahead or back."""
         self.world.clock.wall_offset_ms += round(float(seconds) * 1000)
 
-    def _twin(self, owner: str) -> TwinWorker | None:
+    def _twin(self, owner: str) -> InMemoryWorker | None:
         stepped = self._owners.get(int(owner))
         return None if stepped is None or stepped.ended else stepped.twin
 

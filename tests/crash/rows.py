@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from worker.ports.seam_events import SeamStep
+from caesura.worker.ports.commit_steps import CommitStep
 
 __all__ = ["ROWS", "Fall"]
 
@@ -13,19 +13,19 @@ __all__ = ["ROWS", "Fall"]
 class Fall:
     """A worker that dies at a step, after it has passed it so many times."""
 
-    at: SeamStep
+    at: CommitStep
     passes: int = 0
 
 
-ROWS: dict[SeamStep, tuple[Fall, ...]] = {
-    SeamStep.STAGED: (Fall(at=SeamStep.STAGED, passes=2),),
-    SeamStep.BEGUN: (Fall(at=SeamStep.BEGUN, passes=2),),
-    SeamStep.PUBLISHED: (Fall(at=SeamStep.PUBLISHED, passes=2),),
-    SeamStep.OFFSETS_SENT: (Fall(at=SeamStep.OFFSETS_SENT, passes=2),),
-    SeamStep.COMMITTED: (Fall(at=SeamStep.COMMITTED, passes=2),),
-    SeamStep.ADOPTED: (Fall(at=SeamStep.ADOPTED, passes=2),),
-    SeamStep.SAVED: (Fall(at=SeamStep.SAVED, passes=2),),
-    SeamStep.CLAIM_OFFSET_READ: (Fall(at=SeamStep.SAVED, passes=2), Fall(at=SeamStep.CLAIM_OFFSET_READ)),
-    SeamStep.CLAIM_LOADED: (Fall(at=SeamStep.SAVED, passes=2), Fall(at=SeamStep.CLAIM_LOADED)),
+ROWS: dict[CommitStep, tuple[Fall, ...]] = {
+    CommitStep.STAGED: (Fall(at=CommitStep.STAGED, passes=2),),
+    CommitStep.BEGUN: (Fall(at=CommitStep.BEGUN, passes=2),),
+    CommitStep.PUBLISHED: (Fall(at=CommitStep.PUBLISHED, passes=2),),
+    CommitStep.OFFSETS_SENT: (Fall(at=CommitStep.OFFSETS_SENT, passes=2),),
+    CommitStep.COMMITTED: (Fall(at=CommitStep.COMMITTED, passes=2),),
+    CommitStep.ADOPTED: (Fall(at=CommitStep.ADOPTED, passes=2),),
+    CommitStep.SAVED: (Fall(at=CommitStep.SAVED, passes=2),),
+    CommitStep.CLAIM_OFFSET_READ: (Fall(at=CommitStep.SAVED, passes=2), Fall(at=CommitStep.CLAIM_OFFSET_READ)),
+    CommitStep.CLAIM_LOADED: (Fall(at=CommitStep.SAVED, passes=2), Fall(at=CommitStep.CLAIM_LOADED)),
 }
-"""Each step of the seam: the workers that die one after another, the last of them at the step itself."""
+"""Each step of the commit protocol: the workers that die one after another, the last of them at the step itself."""

@@ -1,4 +1,4 @@
-"""One stage for twins and real parts, so that a row of the seam's table is written once and shown on both."""
+"""One stage for twins and real parts, so that a row of the protocol's table is written once and shown on both."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import redis
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import NewPartitions
 
-from schemas.codec import encode_event
-from schemas.events import WordsEvent
-from schemas.segments import Segment
+from caesura.schemas.codec import encode_event
+from caesura.schemas.events import WordsEvent
+from caesura.schemas.segments import Segment
+from caesura.worker.adapters.redis.session_store import partition_key
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.observer import Observer
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.ports.records import NextOffset, Record
+from caesura.worker.runtime.loop.loop import Worker
+from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.parts.committed import last_stable_offset_lags
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import RealWorker, RealWorld
-from tests.harness.twin_world import TwinWorker, World
 from tests.harness.unsure import Plan, UnsurePublisher
 from tests.harness.waiting import wait_until
-from worker.adapters.redis.session_store import partition_key
-from worker.core.rules import DecodingRules
-from worker.ports.observer import Observer
-from worker.ports.publisher import Publisher
-from worker.ports.records import NextOffset, Record
-from worker.runtime.loop import Worker
 
-__all__ = ["Player", "RealStage", "Stage", "TwinStage"]
+__all__ = ["InMemoryStage", "Player", "RealStage", "Stage"]
 
 _RULES: dict[str, object] = {"flush_after_ms": 500, "stall_after_ms": 500, "idle_after_ms": 10_000}
 _SOON: dict[str, object] = {"session_timeout_ms": 2_000, "transaction_timeout_ms": 3_000}
@@ -78,7 +78,7 @@ class Stage(Protocol):
         """Come back when the broker has timed the open transaction out."""
 
 
-class TwinStage:
+class InMemoryStage:
     """On twins: time passes as the test turns."""
 
     def __init__(self) -> None:
@@ -96,11 +96,11 @@ class TwinStage:
         self.world.broker.append("asr.words", partition, encode_event(sent), key=sent.session.encode())
 
     def enter(self, ordinal: int = 0, *, observer: Observer | None = None, **changes: Any) -> Player:  # noqa: ANN401
-        return _TwinPlayer(self, self.world.worker(ordinal, observer=observer, **changes))
+        return _InMemoryPlayer(self, self.world.worker(ordinal, observer=observer, **changes))
 
     def enter_unsure(self, ordinal: int, *plans: Plan) -> tuple[Player, UnsurePublisher]:
         around = _Around(plans)
-        return _TwinPlayer(self, self.world.worker(ordinal, around=around)), around.made
+        return _InMemoryPlayer(self, self.world.worker(ordinal, around=around)), around.made
 
     def segments(self) -> list[Segment]:
         return self.world.segments()
@@ -124,8 +124,8 @@ class TwinStage:
         self.world.broker.expire_transaction(f"caesura-{ordinal}")
 
 
-class _TwinPlayer:
-    def __init__(self, stage: TwinStage, twin: TwinWorker) -> None:
+class _InMemoryPlayer:
+    def __init__(self, stage: InMemoryStage, twin: InMemoryWorker) -> None:
         self._stage = stage
         self._twin = twin
         self.worker = twin.worker

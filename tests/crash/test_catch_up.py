@@ -8,16 +8,16 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from schemas.checkpoint import Manifest
+from caesura.schemas.checkpoint import Manifest
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.observer import Event, PartitionCaughtUp, PartitionRebuilt, RebuildSummary, SilentObserver
+from caesura.worker.ports.records import NextOffset
 from tests.harness.checker import check
 from tests.harness.contexts import ContextsOnly
+from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.reference import RULES, output_of, undisturbed
 from tests.harness.speech import check_every_word_once, event, said
 from tests.harness.spoken import spoken
-from tests.harness.twin_world import TwinWorker, World
-from worker.core.rules import DecodingRules
-from worker.ports.observer import Event, PartitionCaughtUp, PartitionRebuilt, RebuildSummary, SilentObserver
-from worker.ports.records import NextOffset
 
 _SESSIONS = 6
 _PATIENT = DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000, idle_after_ms=600_000, forget_after_ms=3_600_000)
@@ -37,7 +37,7 @@ class _Heard(SilentObserver):
             self.rebuilt.append(event.summary)
 
 
-def _behind(rules: DecodingRules = _PATIENT) -> tuple[World, TwinWorker]:
+def _behind(rules: DecodingRules = _PATIENT) -> tuple[World, InMemoryWorker]:
     """Ann's first words are committed and saved; from here on Redis is away."""
     world = World(rules=rules)
     worker = world.worker(commit_interval_ms=10)
@@ -47,7 +47,7 @@ def _behind(rules: DecodingRules = _PATIENT) -> tuple[World, TwinWorker]:
     return world, worker
 
 
-def _taken_over(world: World, worker: TwinWorker) -> tuple[TwinWorker, _Heard]:
+def _taken_over(world: World, worker: InMemoryWorker) -> tuple[InMemoryWorker, _Heard]:
     """Have another worker take the partition over, Redis being back."""
     world.broker.expel("caesura", "asr.words", worker.source.member_id)
     world.redis.away = False
@@ -67,7 +67,7 @@ def test_what_comes_out_is_what_one_worker_brings_out(seed: int, a_turn: int) ->
     world = World(rules=DecodingRules(routes=frozenset({"de"}), **RULES))  # type: ignore[arg-type]
     heard = _Heard()
 
-    def owner(ordinal: int) -> TwinWorker:
+    def owner(ordinal: int) -> InMemoryWorker:
         return world.worker(ordinal, observer=heard, tracer=ContextsOnly(), commit_interval_ms=10)
 
     worker = owner(0)

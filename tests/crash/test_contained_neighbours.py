@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import msgspec
 
-from schemas.checkpoint import OffsetMetadata
-from schemas.segments import Cause
+from caesura.schemas.checkpoint import OffsetMetadata
+from caesura.schemas.segments import Cause
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.partition.partitioning import murmur2_partition
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.ports.records import NextOffset
 from tests.harness.engines import DEADLY
+from tests.harness.in_memory_world import World
 from tests.harness.speech import by_session, event, said
 from tests.harness.succession import run_until_one_lives
-from tests.harness.twin_world import World
 from tests.harness.unsure import ChokingPublisher
-from worker.core.partitioning import murmur2_partition
-from worker.core.rules import DecodingRules
-from worker.ports.publisher import Publisher
-from worker.ports.records import NextOffset
 
 _PARTITIONS = 4
 _NAMES = [f"ann-{number}" for number in range(99)]

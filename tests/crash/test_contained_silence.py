@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
-from schemas.segments import Cause
+from caesura.schemas.segments import Cause
+from caesura.worker.core.language.rules import DecodingRules
 from tests.harness.engines import DEADLY, DeadlyEngine
+from tests.harness.in_memory_world import World
 from tests.harness.speech import by_session, event, said
 from tests.harness.succession import run_until_one_lives
-from tests.harness.twin_world import World
-from worker.core.rules import DecodingRules
 
 _RULES = DecodingRules(flush_after_ms=500, stall_after_ms=500)
 _MOST_DEATHS = 9

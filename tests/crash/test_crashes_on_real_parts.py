@@ -1,4 +1,4 @@
-"""A crash at each step of the seam on a real Apache Kafka and a real Redis: a process kills itself, another goes on."""
+"""A crash at each step of the protocol on a real Apache Kafka and a real Redis: a process kills itself, another goes on."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from schemas.segments import Segment
+from caesura.schemas.segments import Segment
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.commit_steps import CommitStep
 from tests.crash.rows import ROWS, Fall
+from tests.harness.in_memory_world import World
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import UNHURRIED, Kill, RealWorld
 from tests.harness.speech import check_every_word_once, comparable, speech
-from tests.harness.twin_world import World
-from worker.core.rules import DecodingRules
-from worker.ports.seam_events import SeamStep
 
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 
@@ -23,11 +23,13 @@ _FIRST = 17
 """So many events are committed by a worker that ends in good order, in the midst of a sentence."""
 _SOON: dict[str, object] = {"session_timeout_ms": 2_000, "transaction_timeout_ms": 2_500}
 _STEPS = list(ROWS)
-_TELLING = (SeamStep.OFFSETS_SENT, SeamStep.COMMITTED, SeamStep.SAVED)
+_TELLING = (CommitStep.OFFSETS_SENT, CommitStep.COMMITTED, CommitStep.SAVED)
 
 
 @pytest.mark.parametrize("step", _STEPS)
-def test_the_same_ordinal_comes_back_and_goes_on(kafka: Kafka, redis_url: str, deployment: str, step: SeamStep) -> None:
+def test_the_same_ordinal_comes_back_and_goes_on(
+    kafka: Kafka, redis_url: str, deployment: str, step: CommitStep
+) -> None:
     world = _world(kafka, redis_url, deployment, "classic")
     _fall_one_after_another(world, ROWS[step], ordinals=[0] * len(ROWS[step]))
     _finish(world, ordinal=0)
@@ -36,14 +38,14 @@ def test_the_same_ordinal_comes_back_and_goes_on(kafka: Kafka, redis_url: str, d
 @pytest.mark.parametrize(
     "step", [step if step in _TELLING else pytest.param(step, marks=pytest.mark.long) for step in _STEPS]
 )
-def test_another_ordinal_goes_on(kafka: Kafka, redis_url: str, deployment: str, step: SeamStep) -> None:
+def test_another_ordinal_goes_on(kafka: Kafka, redis_url: str, deployment: str, step: CommitStep) -> None:
     world = _world(kafka, redis_url, deployment, "classic")
     _fall_one_after_another(world, ROWS[step], ordinals=list(range(len(ROWS[step]))))
     _finish(world, ordinal=7)
 
 
 @pytest.mark.parametrize("step", _TELLING)
-def test_another_ordinal_goes_on_under_kip_848(kafka: Kafka, redis_url: str, deployment: str, step: SeamStep) -> None:
+def test_another_ordinal_goes_on_under_kip_848(kafka: Kafka, redis_url: str, deployment: str, step: CommitStep) -> None:
     world = _world(kafka, redis_url, deployment, "consumer")
     _fall_one_after_another(world, ROWS[step], ordinals=list(range(len(ROWS[step]))))
     _finish(world, ordinal=7)

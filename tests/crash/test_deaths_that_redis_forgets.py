@@ -11,19 +11,19 @@ from itertools import cycle
 import pytest
 from typing_extensions import override
 
-from schemas.events import WordsEvent
-from schemas.segments import Cause
+from caesura.schemas.events import WordsEvent
+from caesura.schemas.segments import Cause
+from caesura.worker.adapters.memory.session_store import StoredPartition
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.partition.partitioning import murmur2_partition
+from caesura.worker.ports.records import OutMessage
 from tests.crash.announced import expel, last_commit
 from tests.harness.crashing import Crash
 from tests.harness.engines import DEADLY
+from tests.harness.in_memory_world import World
 from tests.harness.speech import by_session, event, said
 from tests.harness.succession import run_until_one_lives
-from tests.harness.twin_world import World
 from tests.harness.unsure import UnsurePublisher
-from worker.adapters.memory.session_store import StoredPartition
-from worker.core.partitioning import murmur2_partition
-from worker.core.rules import DecodingRules
-from worker.ports.records import OutMessage
 
 _PATIENT = DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000, idle_after_ms=600_000)
 _SOON = DecodingRules(flush_after_ms=500, stall_after_ms=500)

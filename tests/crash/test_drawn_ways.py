@@ -1,7 +1,7 @@
-"""The seam between two owners, its real code on the twins: of the ways that were drawn none breaks a promise.
+"""The commit protocol between two owners, its real code on the twins: of the ways that were drawn none breaks a promise.
 
 And the drawing is worth something: with any one rule left out, a way to the loss is among them. What it has not drawn
-it has not tried; ``test_small_ways`` goes one shape through to its end. SEAM_WAYS sets how many are drawn.
+it has not tried; ``test_small_ways`` goes one shape through to its end. COMMIT_WAYS sets how many are drawn.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 from tests.crash.drawn_ways import explore
 from tests.harness.flaws import FLAWS, LOSS_FLAWS, PART_FLAWS, STRIKE_FLAWS
 
-_WAYS = int(os.environ.get("SEAM_WAYS", "500"))
+_WAYS = int(os.environ.get("COMMIT_WAYS", "500"))
 _LONG = 200
 _LOSING = pytest.mark.parametrize(
     ("losses", "in_part"),

@@ -10,8 +10,14 @@ from collections.abc import Sequence
 import pytest
 from typing_extensions import override
 
-from schemas.labels import Labels
-from schemas.segments import Cause
+from caesura.schemas.labels import Labels
+from caesura.schemas.segments import Cause
+from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
+from caesura.worker.adapters.memory.log import Writer
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.errors import AbortableError, OutcomeUnknownError
+from caesura.worker.ports.records import OutMessage
 from tests.crash.announced import (
     a_worker,
     expel,
@@ -23,14 +29,8 @@ from tests.crash.announced import (
 )
 from tests.harness.crashing import Crash
 from tests.harness.engines import DEADLY, DeadlyEngine
+from tests.harness.in_memory_world import World
 from tests.harness.speech import event, said
-from tests.harness.twin_world import World
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.adapters.memory.log import Writer
-from worker.core.labelling import LabelRequest
-from worker.core.rules import DecodingRules
-from worker.errors import AbortableError, OutcomeUnknownError
-from worker.ports.records import OutMessage
 
 
 def _blocked(world: World) -> Writer:

@@ -7,13 +7,13 @@ from functools import cache
 
 import pytest
 
-from schemas.segments import Segment
+from caesura.schemas.segments import Segment
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.commit_steps import CommitStep
 from tests.harness.crashing import Crash, CrashAt
 from tests.harness.damages import DAMAGES
+from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.speech import check_every_word_once, comparable, speech
-from tests.harness.twin_world import TwinWorker, World
-from worker.core.rules import DecodingRules
-from worker.ports.seam_events import SeamStep
 
 _PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000, routes=frozenset({"de"}))
 _NOON_MS = 1_700_000_000_000
@@ -23,13 +23,13 @@ _BEFORE = 13
 """Events that are applied when the damage is done; some words are published then, others wait."""
 
 
-def _turn(world: World, worker: TwinWorker, times: int = 60) -> None:
+def _turn(world: World, worker: InMemoryWorker, times: int = 60) -> None:
     for _ in range(times):
         worker.turn()
         world.clock.pass_s(0.02)
 
 
-def _half_way() -> tuple[World, TwinWorker]:
+def _half_way() -> tuple[World, InMemoryWorker]:
     world = World(rules=_PATIENT)
     world.send(*_EVENTS[:_BEFORE], timestamp_ms=_NOON_MS)
     worker = world.worker(0, commit_interval_ms=10)
@@ -37,7 +37,7 @@ def _half_way() -> tuple[World, TwinWorker]:
     return world, worker
 
 
-def _finish(world: World, worker: TwinWorker) -> None:
+def _finish(world: World, worker: InMemoryWorker) -> None:
     _turn(world, worker, 200)
     assert worker.worker.unready() == ()
     check_every_word_once(_EVENTS, world.segments())
@@ -53,11 +53,11 @@ def _undisturbed() -> list[Segment]:
     return comparable(world.segments())
 
 
-def _vanish(world: World, worker: TwinWorker) -> None:
+def _vanish(world: World, worker: InMemoryWorker) -> None:
     world.broker.expel("caesura", "asr.words", worker.source.member_id)
 
 
-def _crash(world: World, step: SeamStep) -> None:
+def _crash(world: World, step: CommitStep) -> None:
     """Have a worker crash at a step; one that does not come to it vanishes all the same."""
     crashing = world.worker(1, observer=CrashAt(step), commit_interval_ms=10)
     with contextlib.suppress(Crash):
@@ -84,7 +84,7 @@ def test_what_is_spoilt_under_its_owner_changes_nothing(damage: str) -> None:
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_crash_at_any_step_after_the_damage_loses_nothing(damage: str) -> None:
-    for step in SeamStep:
+    for step in CommitStep:
         world, first = _half_way()
         _vanish(world, first)
         world.redis.spoil(0, DAMAGES[damage])
@@ -95,7 +95,7 @@ def test_a_crash_at_any_step_after_the_damage_loses_nothing(damage: str) -> None
 
 
 def test_a_load_that_misses_sessions_and_a_crash_after_it_lose_nothing() -> None:
-    for step in SeamStep:
+    for step in CommitStep:
         world, first = _half_way()
         _vanish(world, first)
         world.redis.unseen = {"ann"}

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import pytest
 
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.errors import (
+    AbortableError,
+    AwaitedBroker,
+    BrokerError,
+    BrokerRole,
+    CaesuraError,
+    OutcomeUnknownError,
+)
+from caesura.worker.ports.observer import Event, ReadinessReported, SilentObserver
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.ports.records import OutMessage
+from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.speech import event, said
-from tests.harness.twin_world import TwinWorker, World
 from tests.harness.unsure import UnsurePublisher
-from worker.core.rules import DecodingRules
-from worker.errors import AbortableError, AwaitedBroker, BrokerError, BrokerRole, CaesuraError, OutcomeUnknownError
-from worker.ports.observer import Event, ReadinessTold, SilentObserver
-from worker.ports.publisher import Publisher
-from worker.ports.records import OutMessage
 
 LEADER = AwaitedBroker(role=BrokerRole.LEADER, topic="asr.segments", partition=0)
 
@@ -51,7 +58,7 @@ class Awaited(SilentObserver):
         self.reasons: set[str] = set()
 
     def note(self, event: Event) -> None:
-        if isinstance(event, ReadinessTold):
+        if isinstance(event, ReadinessReported):
             self.now = event.awaits
             self.reasons.update(event.reasons)
             if event.awaits is not None:
@@ -60,7 +67,7 @@ class Awaited(SilentObserver):
 
 def through_an_outage(
     error: CaesuraError, *, lasts_s: float, timers: bool = False
-) -> tuple[World, TwinWorker, Awaited]:
+) -> tuple[World, InMemoryWorker, Awaited]:
     """Speak before, during and after a time in which one output partition's leader answers nothing."""
     after_ms = 3_000 if timers else 60_000
     world = World(rules=DecodingRules(flush_after_ms=after_ms, stall_after_ms=after_ms))

@@ -1,4 +1,4 @@
-"""The seam's rows where a part fails and not the worker: a producer timed out, a Redis silent, late, or robbed."""
+"""The commit protocol's rows where a part fails and not the worker: a producer timed out, a Redis silent, late, or robbed."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from caesura.worker.adapters.memory.session_store import StoreFault
+from caesura.worker.embedded.embedded_redis import EmbeddedRedis, find_redis_server
+from caesura.worker.ports.commit_steps import CommitStep
 from tests.crash.stages import RealStage, Stage
 from tests.harness.crashing import Crash, CrashAt, Interrupted
+from tests.harness.in_memory_world import World
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.lookup import missing
 from tests.harness.speech import check_every_word_once, speech
-from tests.harness.twin_world import World
-from worker.adapters.memory.session_store import StoreFault
-from worker.embedded.embedded_redis import EmbeddedRedis, find_redis_server
-from worker.ports.seam_events import SeamStep
 
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 
@@ -33,7 +33,7 @@ def own_redis() -> Iterator[EmbeddedRedis]:
 
 
 def test_a_producer_that_the_broker_timed_out_publishes_its_words_in_the_next_transaction(stage: Stage) -> None:
-    held = Interrupted(SeamStep.OFFSETS_SENT, lambda: stage.outlive_transaction(0))
+    held = Interrupted(CommitStep.OFFSETS_SENT, lambda: stage.outlive_transaction(0))
     player = stage.enter(0, observer=held)
     stage.send(*_EVENTS[:4])
     player.until(lambda: player.caught_up)
@@ -47,8 +47,8 @@ def test_sessions_that_the_manifest_counts_and_redis_lacks_are_rebuilt(stage: St
     _robbed_between_two_owners(stage, stage.lose_a_session)
 
 
-@pytest.mark.parametrize("step", [SeamStep.PUBLISHED, SeamStep.COMMITTED, SeamStep.ADOPTED])
-def test_a_rebuild_that_dies_before_it_is_saved_is_made_again(stage: Stage, step: SeamStep) -> None:
+@pytest.mark.parametrize("step", [CommitStep.PUBLISHED, CommitStep.COMMITTED, CommitStep.ADOPTED])
+def test_a_rebuild_that_dies_before_it_is_saved_is_made_again(stage: Stage, step: CommitStep) -> None:
     first = stage.enter(0)
     stage.send(*_EVENTS[:4])
     first.until(lambda: first.caught_up)
@@ -139,7 +139,7 @@ def test_a_commit_that_the_broker_does_not_answer_in_time_is_looked_up(
         kafka.signal(signal.SIGSTOP)
         awake.start()
 
-    silenced = Interrupted(SeamStep.OFFSETS_SENT, fall_silent)
+    silenced = Interrupted(CommitStep.OFFSETS_SENT, fall_silent)
     player = stage.enter(0, observer=silenced, commit_timeout_s=1.0)
     stage.send(*_EVENTS[:4])
     player.until(lambda: player.caught_up)

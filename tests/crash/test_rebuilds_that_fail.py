@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.checkpoint import OffsetMetadata
-from schemas.segments import Cause
+from caesura.schemas.checkpoint import OffsetMetadata
+from caesura.schemas.segments import Cause
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.partition.partitioning import murmur2_partition
+from caesura.worker.errors import AbortableError
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.ports.records import OutMessage
+from caesura.worker.runtime.retries.rebuild_isolation import is_announcement
 from tests.harness.crashing import Crash
 from tests.harness.engines import DEADLY, DeadlyEngine
+from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.speech import by_session, event, said
 from tests.harness.struck_ledger import strike, write_again
-from tests.harness.twin_world import TwinWorker, World
 from tests.harness.unsure import ChokingPublisher
-from worker.core.partitioning import murmur2_partition
-from worker.core.rules import DecodingRules
-from worker.errors import AbortableError
-from worker.ports.publisher import Publisher
-from worker.ports.records import OutMessage
-from worker.runtime.rebuild_isolation import is_announcement
 
 _PATIENT = DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000, idle_after_ms=600_000)
 _NAMES = [f"ann-{number}" for number in range(99)]
@@ -26,7 +26,7 @@ _FIRST, *_OTHERS = (
 )
 
 
-def _poisoned(world: World, *, first: str = "one") -> TwinWorker:
+def _poisoned(world: World, *, first: str = "one") -> InMemoryWorker:
     """Have a record given up in the midst of two sessions' words that wait."""
     worker = world.worker(around=ChokingPublisher)
     world.send(event("ann", 0, first), event("ben", 0, "who"))

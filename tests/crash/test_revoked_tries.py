@@ -10,6 +10,10 @@ from collections.abc import Callable
 
 import pytest
 
+from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
+from caesura.worker.errors import AbortableError, OutcomeUnknownError
+from caesura.worker.ports.commit_steps import CommitStep, CommitStepReached
+from caesura.worker.ports.observer import Event, SilentObserver
 from tests.crash.announced import (
     a_worker,
     expel,
@@ -19,18 +23,14 @@ from tests.crash.announced import (
     steps_isolated,
     until_announced,
 )
+from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.speech import event, said
-from tests.harness.twin_world import TwinWorker, World
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.errors import AbortableError, OutcomeUnknownError
-from worker.ports.observer import Event, SilentObserver
-from worker.ports.seam_events import SeamReached, SeamStep
 
 _MOVED = 1
 """Of two partitions the one that whoever joins is given. Ben speaks there."""
 
 
-def _join(world: World, ordinal: int, former: TwinWorker) -> TwinWorker:
+def _join(world: World, ordinal: int, former: InMemoryWorker) -> InMemoryWorker:
     """Have another worker join, and the former one hear of it."""
     joined = a_worker(world, ordinal)
     joined.worker.turn(0.0)
@@ -113,19 +113,21 @@ def test_a_member_whose_partitions_are_lost_takes_nothing_back(announced: Callab
 class _Overtaken(SilentObserver):
     """At a step of the commit that takes an announcement back, the member is expelled, and another one goes on."""
 
-    def __init__(self, step: SeamStep) -> None:
+    def __init__(self, step: CommitStep) -> None:
         self._step = step
         self.overtake: list[Callable[[], None]] = []
 
     def note(self, event: Event) -> None:
-        if self.overtake and isinstance(event, SeamReached) and event.step is self._step:
+        if self.overtake and isinstance(event, CommitStepReached) and event.step is self._step:
             self.overtake.pop()()
 
 
 @_ANNOUNCED
-@pytest.mark.parametrize("step", [SeamStep.BEGUN, SeamStep.PUBLISHED, SeamStep.OFFSETS_SENT, SeamStep.COMMITTED])
+@pytest.mark.parametrize(
+    "step", [CommitStep.BEGUN, CommitStep.PUBLISHED, CommitStep.OFFSETS_SENT, CommitStep.COMMITTED]
+)
 def test_one_that_is_expelled_in_the_midst_of_taking_it_back_moves_nothing_that_another_one_committed(
-    announced: Callable[[], World], step: SeamStep
+    announced: Callable[[], World], step: CommitStep
 ) -> None:
     world, observer = announced(), _Overtaken(step)
     former = world.worker(0, observer=observer, engine=ScriptedEngine(script=marked_words))

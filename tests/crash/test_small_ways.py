@@ -1,4 +1,4 @@
-"""The seam between two owners, its real code on the twins: of all ways of one shape none breaks a promise.
+"""The commit protocol between two owners, its real code on the twins: of all ways of one shape none breaks a promise.
 
 And the shape is worth something: with a rule left out, a way to the loss is among them. Five rules need more than the
 shape holds, and are left to the drawn ways: a first commit of unknown outcome, a record that fails again and again, one

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
+from caesura.worker.ports.commit_steps import CommitStep
 from tests.harness.places import ROOT
-from worker.ports.seam_events import SeamStep
 
 _PAGE = (ROOT / "docs" / "exactly-once.md").read_text()
 
 
-def test_the_table_has_a_row_for_every_step_of_the_seam_and_for_none_that_is_none() -> None:
-    assert re.findall(r"^\| \d+ \| `([a-z0-9_]+)` \|", _PAGE, re.MULTILINE) == [step.value for step in SeamStep]
+def test_the_table_has_a_row_for_every_step_of_the_commit_protocol_and_for_none_that_is_none() -> None:
+    assert re.findall(r"^\| \d+ \| `([a-z0-9_]+)` \|", _PAGE, re.MULTILINE) == [step.value for step in CommitStep]
 
 
 def test_the_rows_are_numbered_without_a_hole() -> None:

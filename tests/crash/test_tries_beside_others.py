@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.segments import Cause
+from caesura.schemas.segments import Cause
+from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.runtime.retries.rebuild_isolation import is_announcement
 from tests.crash.announced import last_commit, sessions_lost, until_announced
+from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.speech import by_session, event, said
-from tests.harness.twin_world import TwinWorker, World
 from tests.harness.unsure import Plan, UnsurePublisher
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.ports.publisher import Publisher
-from worker.runtime.rebuild_isolation import is_announcement
 
 _REBUILT = 1
 """Of two partitions the one in which Ben speaks. Ann speaks in the other."""
 
 
-def _unsure(world: World) -> tuple[TwinWorker, UnsurePublisher]:
+def _unsure(world: World) -> tuple[InMemoryWorker, UnsurePublisher]:
     made: list[UnsurePublisher] = []
 
     def around(publisher: Publisher) -> Publisher:

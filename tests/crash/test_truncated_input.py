@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.reasons import ParkReason
+from tests.harness.in_memory_world import World
 from tests.harness.speech import event, said
-from tests.harness.twin_world import World
-from worker.core.rules import DecodingRules
-from worker.ports.reasons import ParkReason
 
 
 def a_cut_input(*, cut_at: int, grows_by: int) -> World:

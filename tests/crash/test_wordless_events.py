@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from caesura.worker.core.language.rules import DecodingRules
 from tests.crash.announced import last_commit
+from tests.harness.in_memory_world import World
 from tests.harness.rebuilds import Rebuilds
 from tests.harness.speech import event, said
-from tests.harness.twin_world import World
-from worker.core.rules import DecodingRules
 
 IDLE_S = 400
 

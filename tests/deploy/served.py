@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from worker.telemetry.health import Health
-from worker.telemetry.http_server import TelemetryServer
-from worker.telemetry.metric_table import WORKER_METRICS, Metric
-from worker.telemetry.metrics import Metrics
+from caesura.worker.telemetry.health import Health
+from caesura.worker.telemetry.http_server import TelemetryServer
+from caesura.worker.telemetry.metric_table import WORKER_METRICS, Metric
+from caesura.worker.telemetry.metrics import Metrics
 
 __all__ = ["families", "families_served"]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
+from caesura.worker.ports.reasons import CheckpointOutcome, ClaimWaitReason, ParkReason
 from tests.harness.places import CHART, DOCS, ROOT
-from worker.ports.reasons import CheckpointOutcome, ClaimWaitReason, ParkReason
 
 _PAGE = DOCS / "alerts.md"
 _PARTS = ("**Means.**", "**Look at.**", "**Do.**")

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 import yaml
 
+from caesura.worker.adapters.kafka.topics import FoundTopic
+from caesura.worker.checks.findings import FindingLevel
+from caesura.worker.checks.kafka import denied
+from caesura.worker.checks.topic_plan import judge, retention_of, wanted_topics
+from caesura.worker.runtime.settings.settings import RuntimeSettings
+from caesura.worker.settings.tree import SettingSources, load_settings
 from tests.deploy.rendered import Objects, Refused, render, settings_of
 from tests.harness.command import CAESURA
 from tests.harness.parts.redis_acl import worker_rule
 from tests.harness.places import CHART, ROOT
-from worker.adapters.kafka.topics import FoundTopic
-from worker.checks.findings import FindingLevel
-from worker.checks.kafka import denied
-from worker.checks.topic_plan import judge, retention_of, wanted_topics
-from worker.runtime.settings import RuntimeSettings
-from worker.settings.tree import SettingSources, load_settings
 
 _SCALED = {"autoscaling": {"enabled": True, "partitions": 12, "prometheusAddress": "http://prometheus:9090"}}
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from caesura.worker.runtime.settings.settings import RuntimeSettings
 from tests.deploy.rendered import Refused, render
-from worker.runtime.settings import RuntimeSettings
 
 _BAD: dict[str, tuple[dict[str, Any], str]] = {
     "no image": ({"image": {"repository": ""}}, "image.repository: say where you pushed the image"),

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
+from caesura.worker.settings.tree import SettingSources, load_settings, open_settings
 from deploy.values_schema import schema
 from tests.deploy.rendered import NEEDED, Objects, Refused, render, settings_of
 from tests.harness.deploy_tools import tool
 from tests.harness.places import CHART
-from worker.settings.tree import SettingSources, load_settings, open_settings
 
 _SCALED = {"autoscaling": {"enabled": True, "partitions": 12, "prometheusAddress": "http://prometheus:9090"}}
 

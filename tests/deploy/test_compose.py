@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
+from caesura.worker.settings.tree import SettingSources, load_settings
 from tests.harness.deploy_tools import tool
 from tests.harness.places import DEPLOY, ROOT
-from worker.settings.tree import SettingSources, load_settings
 
 _FILE = DEPLOY / "compose" / "compose.yaml"
 

@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 from websockets.sync.client import connect
 
+from caesura.worker.embedded.guarded_process import free_port
 from tests.deploy.assembled import WHY_NOT, assemble, confined, environment
 from tests.deploy.served import families, families_served
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.redis_part import RedisServer
 from tests.harness.waiting import wait_until
-from worker.embedded.guarded_process import free_port
 
 pytestmark = [
     pytest.mark.skipif("CAESURA_DEPLOY_TOOLS" not in os.environ, reason="`make test-deploy` runs it"),

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import pytest
 import yaml
 
+from caesura.worker.telemetry.metric_table import METRICS
 from deploy.dashboard import dashboard
 from tests.deploy.served import families
 from tests.harness.places import CHART
-from worker.telemetry.metric_table import METRICS
 
 _NAME = re.compile(r"\bcaesura_[a-z0-9_]+\b")
 _SELECTOR = re.compile(r"\b(caesura_[a-z0-9_]+)\{([^}]*)\}")

@@ -8,15 +8,15 @@ import pytest
 from redis import Redis
 from redis.exceptions import NoPermissionError
 
-from schemas.checkpoint import CheckpointId
+from caesura.schemas.checkpoint import CheckpointId
+from caesura.worker.adapters.redis.client import RedisClient
+from caesura.worker.adapters.redis.session_store import RedisSessionStore, connect
+from caesura.worker.adapters.redis.settings import RedisSettings
+from caesura.worker.checks.findings import FindingLevel
+from caesura.worker.checks.redis import check_redis
+from caesura.worker.ports.session_store import PreparedSessions, StoreWrite
 from tests.harness.parts.redis_acl import worker_rule
 from tests.harness.parts.redis_part import RedisServer
-from worker.adapters.redis.client import RedisClient
-from worker.adapters.redis.session_store import RedisSessionStore, connect
-from worker.adapters.redis.settings import RedisSettings
-from worker.checks.findings import FindingLevel
-from worker.checks.redis import check_redis
-from worker.ports.session_store import PreparedSessions, StoreWrite
 
 _USER, _PASSWORD = "caesura-acl-test", "only-a-test-knows"
 

@@ -9,18 +9,18 @@ from dataclasses import dataclass, field
 import msgspec
 from msgspec.structs import replace as replaced
 
-from schemas.errors import NewerVersionError
-from schemas.segments import Segment
-from schemas.state import SessionStatus
+from caesura.schemas.errors import NewerVersionError
+from caesura.schemas.segments import Segment
+from caesura.schemas.state import SessionStatus
+from caesura.worker.core.decoding.admission import Admission, OfferOutcome
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.errors import BadEventError
+from caesura.worker.ports.records import Record
+from caesura.worker.runtime.partition.record_decoding import read_event
+from caesura.worker.runtime.settings.settings import Partitioner
 from tests.fuzz.letters import faults
 from tests.harness.checker import Output, check
 from tests.harness.reference import RULES, undisturbed
-from worker.core.admission import Admission, OfferOutcome
-from worker.core.rules import DecodingRules
-from worker.errors import BadEventError
-from worker.ports.records import Record
-from worker.runtime.record_decoding import read_event
-from worker.runtime.settings import Partitioner
 
 __all__ = ["Account", "check_good_sessions", "check_letters", "check_words", "outcome_of"]
 

@@ -8,18 +8,18 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from schemas.codec import decode_event, encode_event
-from schemas.errors import NewerVersionError
-from schemas.events import WordsEvent
+from caesura.schemas.codec import decode_event, encode_event
+from caesura.schemas.errors import NewerVersionError
+from caesura.schemas.events import WordsEvent
+from caesura.worker.core.partition.partitioning import murmur2_partition
+from caesura.worker.errors import BadEventError
+from caesura.worker.ports.records import Record
+from caesura.worker.runtime.partition.dead_letters import DeadLetters
+from caesura.worker.runtime.partition.record_decoding import read_event
+from caesura.worker.runtime.settings.settings import Partitioner
 from tests.fuzz.generator import Generator
 from tests.fuzz.letters import faults
 from tests.fuzz.message import ACCEPTED, CANARY, NEWER, OUTCOMES, Message
-from worker.core.partitioning import murmur2_partition
-from worker.errors import BadEventError
-from worker.ports.records import Record
-from worker.runtime.dead_letters import DeadLetters
-from worker.runtime.record_decoding import read_event
-from worker.runtime.settings import Partitioner
 
 __all__ = ["PARTITIONS", "Decoding", "Reader", "placed"]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from schemas.events import Emission, WordsEvent
+from caesura.schemas.events import Emission, WordsEvent
 from tests.harness.speech import speech
 
 __all__ = ["GoodSessions"]

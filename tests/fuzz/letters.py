@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
+from caesura.worker.ports.records import Record
 from tests.fuzz.message import CANARY
-from worker.ports.records import Record
 
 __all__ = ["faults"]
 

@@ -13,9 +13,13 @@ from collections.abc import Callable
 import msgspec
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from schemas.codec import encode_event
-from schemas.errors import NewerVersionError
-from schemas.events import WordsEvent
+from caesura.schemas.codec import encode_event
+from caesura.schemas.errors import NewerVersionError
+from caesura.schemas.events import WordsEvent
+from caesura.worker.core.partition.partitioning import murmur2_partition
+from caesura.worker.ports.observer import PartitionParked
+from caesura.worker.ports.reasons import ParkReason
+from caesura.worker.ports.records import Record
 from tests.fuzz.accounting import Account, check_good_sessions, check_letters, check_words, outcome_of
 from tests.fuzz.generator import Generator
 from tests.fuzz.good_sessions import GoodSessions
@@ -27,10 +31,6 @@ from tests.harness.reference import RULES
 from tests.harness.running import Process
 from tests.harness.speech import event, speech
 from tests.harness.waiting import wait_until
-from worker.core.partitioning import murmur2_partition
-from worker.ports.observer import PartitionParked
-from worker.ports.reasons import ParkReason
-from worker.ports.records import Record
 
 __all__ = ["Live"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.dead_letters import UNREADABLE, DeadLetterReason
+from caesura.schemas.dead_letters import UNREADABLE, DeadLetterReason
 
 __all__ = ["ACCEPTED", "CANARY", "NEWER", "OUTCOMES", "REFUSALS", "Message"]
 

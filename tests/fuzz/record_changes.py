@@ -12,7 +12,7 @@ from typing import NamedTuple, cast
 
 import msgspec
 
-from schemas.limits import MAX_EVENT_BYTES
+from caesura.schemas.limits import MAX_EVENT_BYTES
 from tests.fuzz.crowd import Fields
 from tests.fuzz.message import ACCEPTED, CANARY
 

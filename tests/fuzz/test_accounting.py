@@ -5,19 +5,19 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from schemas.codec import encode_event
+from caesura.schemas.codec import encode_event
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.partition.partitioning import murmur2_partition
+from caesura.worker.errors import BadEventError
+from caesura.worker.ports.records import Record
+from caesura.worker.runtime.partition.dead_letters import DeadLetters
+from caesura.worker.runtime.partition.record_decoding import read_event
+from caesura.worker.runtime.settings.settings import Partitioner
 from tests.fuzz.accounting import Account, check_good_sessions, check_letters, check_words
 from tests.harness.bad_events import bad_records
+from tests.harness.in_memory_world import World
 from tests.harness.reference import RULES
 from tests.harness.speech import speech
-from tests.harness.twin_world import World
-from worker.core.partitioning import murmur2_partition
-from worker.core.rules import DecodingRules
-from worker.errors import BadEventError
-from worker.ports.records import Record
-from worker.runtime.dead_letters import DeadLetters
-from worker.runtime.record_decoding import read_event
-from worker.runtime.settings import Partitioner
 
 _MAX_BYTES = 2000
 _PARTITIONS = 2

@@ -5,19 +5,19 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from schemas.codec import decode_event
-from schemas.dead_letters import DeadLetterReason
-from schemas.errors import InvalidEventError
-from schemas.events import WordsEvent
+from caesura.schemas.codec import decode_event
+from caesura.schemas.dead_letters import DeadLetterReason
+from caesura.schemas.errors import InvalidEventError
+from caesura.schemas.events import WordsEvent
+from caesura.worker.errors import BadEventError
+from caesura.worker.ports.records import Record
+from caesura.worker.runtime.partition.record_decoding import read_event
+from caesura.worker.runtime.settings.settings import Partitioner
 from tests.fuzz.decoding import PARTITIONS, Decoding
 from tests.fuzz.field_changes import FIELD_CHANGES
 from tests.fuzz.generator import Generator
 from tests.fuzz.message import OUTCOMES
 from tests.fuzz.record_changes import LARGE_RECORDS, RECORD_CHANGES
-from worker.errors import BadEventError
-from worker.ports.records import Record
-from worker.runtime.record_decoding import read_event
-from worker.runtime.settings import Partitioner
 
 
 def test_twenty_thousand_messages_are_each_an_event_or_a_refusal_with_its_bytes_and_its_reason() -> None:

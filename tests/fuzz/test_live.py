@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.limits import MAX_EVENT_BYTES
+from caesura.schemas.limits import MAX_EVENT_BYTES
 from tests.fuzz.live import Live
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import UNHURRIED, RealWorld

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from schemas.codec import encode_event
+from caesura.schemas.codec import encode_event
 from tests.harness.speech import event
 
 __all__ = ["BadRecord", "bad_records"]

@@ -8,10 +8,10 @@ import time
 from collections.abc import Sequence
 from types import FrameType
 
-from schemas.labels import Labels
+from caesura.schemas.labels import Labels
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.ports.engine import EngineModel
 from tests.harness.engines import RaisingEngine
-from worker.core.labelling import LabelRequest
-from worker.ports.engine import EngineModel
 
 __all__ = ["HANG", "HUNG", "RAISE", "ChaoticEngine"]
 

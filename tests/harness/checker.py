@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from schemas.segments import Segment, SegmentWord, Timing, TranslationSegment
+from caesura.schemas.segments import Segment, SegmentWord, Timing, TranslationSegment
 
 __all__ = [
     "KINDS",

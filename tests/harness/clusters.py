@@ -10,26 +10,26 @@ from typing import Literal, Protocol
 
 from confluent_kafka import Producer, TopicPartition
 
+from caesura.worker.adapters.kafka.log_reader import KafkaLogReader
+from caesura.worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
+from caesura.worker.adapters.kafka.publisher import KafkaPublisher
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.topic_reader import Start
+from caesura.worker.adapters.kafka.word_source import KafkaWordSource
+from caesura.worker.adapters.memory.broker import MemoryBroker
+from caesura.worker.adapters.memory.log_reader import MemoryLogReader
+from caesura.worker.adapters.memory.peer_transactions import MemoryPeerTransactions
+from caesura.worker.adapters.memory.publisher import MemoryPublisher
+from caesura.worker.adapters.memory.word_source import MemoryWordSource
+from caesura.worker.ports.log_reader import LogReader
+from caesura.worker.ports.peer_transactions import PeerTransactions
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.ports.word_source import WordSource
 from tests.harness.group_member import PATIENCE_S, Member, text, until
 from tests.harness.parts.committed import committed_records
 from tests.harness.parts.kafka_part import Kafka, unique
-from worker.adapters.kafka.log_reader import KafkaLogReader
-from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
-from worker.adapters.kafka.publisher import KafkaPublisher
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.topic_reader import Start
-from worker.adapters.kafka.word_source import KafkaWordSource
-from worker.adapters.memory.broker import MemoryBroker
-from worker.adapters.memory.log_reader import MemoryLogReader
-from worker.adapters.memory.peer_transactions import MemoryPeerTransactions
-from worker.adapters.memory.publisher import MemoryPublisher
-from worker.adapters.memory.word_source import MemoryWordSource
-from worker.ports.log_reader import LogReader
-from worker.ports.peer_transactions import PeerTransactions
-from worker.ports.publisher import Publisher
-from worker.ports.word_source import WordSource
 
-__all__ = ["Cluster", "RealCluster", "TwinCluster"]
+__all__ = ["Cluster", "InMemoryCluster", "RealCluster"]
 
 
 class Cluster(Protocol):
@@ -82,7 +82,7 @@ class Cluster(Protocol):
         ...
 
 
-class TwinCluster:
+class InMemoryCluster:
     """The twin."""
 
     def __init__(self, partitions: int) -> None:

@@ -16,7 +16,7 @@ __all__ = ["CAESURA", "caesura", "left_running", "outside", "started"]
 
 _ENDS_WITHIN_S = 60.0
 
-CAESURA = (sys.executable, "-c", "from worker.cli import main; main()")
+CAESURA = (sys.executable, "-c", "from caesura.worker.cli import main; main()")
 """How a test starts the command: its arguments follow."""
 
 

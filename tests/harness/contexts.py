@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from worker.core.segment_writer import OutSegment
-from worker.ports.records import Record
-from worker.ports.tracer import SegmentSpan
-from worker.runtime.untraced import Untraced
+from caesura.worker.core.decoding.segment_writer import OutSegment
+from caesura.worker.ports.records import Record
+from caesura.worker.ports.tracer import SegmentSpan
+from caesura.worker.runtime.settings.untraced import Untraced
 
 __all__ = ["ContextsOnly"]
 

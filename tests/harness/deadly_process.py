@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 
 from typing_extensions import override
 
-from schemas.labels import Labels
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.adapters.onnx.child_messages import EngineStart
-from worker.adapters.onnx.child_process import main
-from worker.core.labelling import LabelRequest
-from worker.ports.engine import Engine
+from caesura.schemas.labels import Labels
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.adapters.onnx.child_messages import EngineStart
+from caesura.worker.adapters.onnx.child_process import main
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.ports.engine import Engine
 
 __all__ = ["PROGRAM", "serve"]
 

@@ -6,12 +6,12 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 
-from schemas.labels import Labels
+from caesura.schemas.labels import Labels
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.errors import EngineError
+from caesura.worker.ports.engine import EngineModel
 from tests.harness.crashing import Crash
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.labelling import LabelRequest
-from worker.errors import EngineError
-from worker.ports.engine import EngineModel
 
 __all__ = ["DEADLY", "DeadlyEngine", "FaultyEngine", "RaisingEngine", "kill_process"]
 
@@ -56,14 +56,14 @@ def kill_process() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _kill_twin() -> None:
+def _kill_in_memory() -> None:
     raise Crash
 
 
 class DeadlyEngine(FaultyEngine):
     """One word is too much for it: the process that labels it is gone, as native code may have it."""
 
-    def __init__(self, kill: Callable[[], None] = _kill_twin) -> None:
+    def __init__(self, kill: Callable[[], None] = _kill_in_memory) -> None:
         super().__init__(self._kill_over_the_word)
         self._kill = kill
 

@@ -1,4 +1,4 @@
-"""Flaws, each a rule of the seam left out: the exploration must find the way to the loss that the rule prevents."""
+"""Flaws, each a rule of the protocol left out: the exploration must find the way to the loss that the rule prevents."""
 
 from __future__ import annotations
 
@@ -7,23 +7,25 @@ from dataclasses import replace
 
 import pytest
 
-from schemas.checkpoint import CheckpointId
-from worker.adapters.memory.broker import MemoryBroker
-from worker.adapters.memory.session_store import StoredPartition
-from worker.adapters.memory.word_source import MemoryWordSource
-from worker.ports.reasons import CheckpointOutcome, ClaimVerdict
-from worker.ports.session_store import StoreWrite
-from worker.runtime import claim as claiming
-from worker.runtime import found_sessions, poison_isolation, totals
-from worker.runtime.checkpoint import Checkpoint
-from worker.runtime.deadline import Deadline
-from worker.runtime.found_sessions import FoundManifest, FoundSessions
-from worker.runtime.ledger_check import LedgerCheck
-from worker.runtime.poison_isolation import PoisonIsolation
-from worker.runtime.saves import PartitionSaves, SavedCheckpoint, _UnderWay
-from worker.runtime.staged import Staged
-from worker.runtime.staging import Staging
-from worker.runtime.verdict import judge
+from caesura.schemas.checkpoint import CheckpointId
+from caesura.worker.adapters.memory.broker import MemoryBroker
+from caesura.worker.adapters.memory.session_store import StoredPartition
+from caesura.worker.adapters.memory.word_source import MemoryWordSource
+from caesura.worker.ports.reasons import CheckpointOutcome, ClaimVerdict
+from caesura.worker.ports.session_store import StoreWrite
+from caesura.worker.runtime.checkpoint import redis_sessions
+from caesura.worker.runtime.checkpoint.checkpoint import Checkpoint
+from caesura.worker.runtime.checkpoint.redis_sessions import RedisManifest, RedisSessions
+from caesura.worker.runtime.checkpoint.saves import PartitionSaves, SavedCheckpoint, _UnderWay
+from caesura.worker.runtime.checkpoint.staged_checkpoint import StagedCheckpoint
+from caesura.worker.runtime.claim import claim as claiming
+from caesura.worker.runtime.claim.verdict import judge
+from caesura.worker.runtime.ledger.ledger_check import LedgerCheck
+from caesura.worker.runtime.partition.checkpoint_staging import Staging
+from caesura.worker.runtime.retries import poison_isolation
+from caesura.worker.runtime.retries.poison_isolation import PoisonIsolation
+from caesura.worker.runtime.settings import totals
+from caesura.worker.runtime.settings.deadline import Deadline
 
 __all__ = ["FLAWS", "LOSS_FLAWS", "PART_FLAWS", "STRIKE_FLAWS", "Flaw"]
 
@@ -33,7 +35,7 @@ Flaw = Callable[[pytest.MonkeyPatch], None]
 def save_first(patch: pytest.MonkeyPatch) -> None:
     """What is staged is saved before its transaction begins."""
 
-    def stage(staging: Staging) -> Staged | None:
+    def stage(staging: Staging) -> StagedCheckpoint | None:
         staged = honest(staging)
         if staged is not None:
             state = staging._state
@@ -50,7 +52,7 @@ def save_first(patch: pytest.MonkeyPatch) -> None:
 def any_id(patch: pytest.MonkeyPatch) -> None:
     """A claim takes what is stored for the committed state, whatever its id."""
 
-    def hopeful(*, offset_known: bool, committed: CheckpointId | None, found: FoundManifest) -> ClaimVerdict:
+    def hopeful(*, offset_known: bool, committed: CheckpointId | None, found: RedisManifest) -> ClaimVerdict:
         verdict = judge(offset_known=offset_known, committed=committed, found=found)
         behind = verdict is ClaimVerdict.BEHIND and found.manifest is not None
         return ClaimVerdict.GOOD if behind else verdict
@@ -66,12 +68,12 @@ def no_digest(patch: pytest.MonkeyPatch) -> None:
         return 0
 
     patch.setattr(totals, "snapshot_digest", digest)
-    patch.setattr(found_sessions, "snapshot_digest", digest)
+    patch.setattr(redis_sessions, "snapshot_digest", digest)
 
 
 def no_count(patch: pytest.MonkeyPatch) -> None:
     """Whatever sessions are found are taken for all of them."""
-    patch.setattr(FoundSessions, "complete", property(lambda _: True))
+    patch.setattr(RedisSessions, "complete", property(lambda _: True))
 
 
 def no_follows(patch: pytest.MonkeyPatch) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from caesura.worker.errors import BrokerError
+from caesura.worker.ports.records import CommittedOffset, EndAnswer, PartitionEnd, PartitionStalled, Record
+from caesura.worker.ports.word_source import WordSource
 from tests.harness.parts.kafka_part import unique
 from tests.harness.waiting import wait_until
-from worker.errors import BrokerError
-from worker.ports.records import CommittedOffset, EndAnswer, PartitionEnd, PartitionStalled, Record
-from worker.ports.word_source import WordSource
 
 __all__ = ["ASK_S", "PATIENCE_S", "Member", "text", "until"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
-from worker.ports.observer import Event, SilentObserver
+from caesura.worker.ports.observer import Event, SilentObserver
 
 __all__ = ["Heard"]
 

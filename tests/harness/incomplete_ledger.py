@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.runtime.ledger.output_records import GIVEN_UP_HEADER, THROUGH_HEADER
+from caesura.worker.runtime.retries.parking import Parked
+from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.speech import event
-from tests.harness.twin_world import TwinWorker, World
-from worker.core.rules import DecodingRules
-from worker.runtime.output_records import GIVEN_UP_HEADER, THROUGH_HEADER
-from worker.runtime.parking import Parked
 
 __all__ = ["PATIENT", "give_up", "parked_of", "rebuilt", "world_of_two"]
 
@@ -30,14 +30,14 @@ def world_of_two() -> World:
     return world
 
 
-def rebuilt(world: World) -> TwinWorker:
+def rebuilt(world: World) -> InMemoryWorker:
     world.redis.lose_everything()
     worker = world.worker(1)
     worker.settle()
     return worker
 
 
-def parked_of(worker: TwinWorker) -> Parked:
+def parked_of(worker: InMemoryWorker) -> Parked:
     (parked,) = worker.worker.assignment.parked.values()
     assert parked.reason == "ledger_incomplete"
     return parked

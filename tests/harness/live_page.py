@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.settings.serving import ServeSettings
 from tests.harness.parts.chromium import Browser, Page
 from tests.harness.service import serving
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.core.rules import DecodingRules
-from worker.settings.serving import ServeSettings
 
 __all__ = ["CONNECTED", "picture", "play", "say", "shown", "text"]
 

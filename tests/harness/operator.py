@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 
+from caesura.worker.adapters.redis.settings import RedisSettings
 from tests.harness.command import CAESURA, outside, started
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.places import ROOT
 from tests.harness.waiting import comes
-from worker.adapters.redis.settings import RedisSettings
 
 __all__ = ["Operator"]
 

@@ -8,17 +8,24 @@ from typing import TypedDict, Unpack
 
 import msgspec
 
-from schemas.events import SessionOptions, Word, WordsEvent
-from schemas.segments import Segment, Source, Timing
-from schemas.state import HeldBack, ModelWord, ModelWordPiece, SessionState, decode_state
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.core.admission import AdmissionDecision
-from worker.core.context import DecodingContext, Origin
-from worker.core.labelling import LabelRequest
-from worker.core.partition import PartitionSessions
-from worker.core.rules import DecodingRules, ModelTable
-from worker.core.segment_writer import OutSegment
-from worker.core.words import SegmenterFactory, WordSegmenter, as_unit, cut_piece, whitespace_segmenters, whole_piece
+from caesura.schemas.events import SessionOptions, Word, WordsEvent
+from caesura.schemas.segments import Segment, Source, Timing
+from caesura.schemas.state import HeldBack, ModelWord, ModelWordPiece, SessionState, decode_state
+from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
+from caesura.worker.core.decoding.admission import AdmissionDecision
+from caesura.worker.core.decoding.context import DecodingContext, Origin
+from caesura.worker.core.decoding.segment_writer import OutSegment
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.core.language.rules import DecodingRules, ModelTable
+from caesura.worker.core.language.words import (
+    SegmenterFactory,
+    WordSegmenter,
+    as_unit,
+    cut_piece,
+    whitespace_segmenters,
+    whole_piece,
+)
+from caesura.worker.core.partition.partition import PartitionSessions
 
 NOW_MS = 1_700_000_000_000
 MARKED = ScriptedEngine(script=marked_words)

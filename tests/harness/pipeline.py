@@ -13,44 +13,44 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from tests.harness.engines import DeadlyEngine, kill_process
-from tests.harness.places import ROOT
-from worker.adapters.kafka.log_reader import KafkaLogReader
-from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
-from worker.adapters.kafka.publisher import KafkaPublisher
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.word_source import KafkaWordSource
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.adapters.redis.session_store import connect
-from worker.adapters.redis.settings import RedisSettings
-from worker.adapters.system_clock import SystemClock
-from worker.core.rules import DecodingRules
-from worker.core.segmentation import segmenters
-from worker.ports.engine import Engine
-from worker.ports.observer import (
+from caesura.worker.adapters.kafka.log_reader import KafkaLogReader
+from caesura.worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
+from caesura.worker.adapters.kafka.publisher import KafkaPublisher
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.word_source import KafkaWordSource
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.adapters.redis.session_store import connect
+from caesura.worker.adapters.redis.settings import RedisSettings
+from caesura.worker.adapters.system_clock import SystemClock
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.language.segmentation import segmenters
+from caesura.worker.ports.commit_steps import CheckpointTaken, CommitStep, CommitStepReached, ProducerRebuilt
+from caesura.worker.ports.engine import Engine
+from caesura.worker.ports.observer import (
     ClaimWaits,
     Event,
     Observer,
     PartitionClaimed,
     PartitionParked,
-    ReadinessTold,
+    ReadinessReported,
     Rebalanced,
     SilentObserver,
 )
-from worker.ports.publisher import Publisher
-from worker.ports.seam_events import CheckpointTaken, ProducerRebuilt, SeamReached, SeamStep
-from worker.runtime.assembly import assemble
-from worker.runtime.loop import Worker
-from worker.runtime.parts import RuntimeParts
-from worker.runtime.settings import Route, RuntimeSettings
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.runtime.loop.assembly import assemble
+from caesura.worker.runtime.loop.loop import Worker
+from caesura.worker.runtime.settings.parts import RuntimeAdapters
+from caesura.worker.runtime.settings.settings import Route, RuntimeSettings
+from tests.harness.engines import DeadlyEngine, kill_process
+from tests.harness.places import ROOT
 
 __all__ = ["Killer", "Pipeline", "Telling", "build"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """One worker. kill_at, kill_after: the seam's step at which it kills itself, and how often it passes it before.
+    """One worker. kill_at, kill_after: the protocol's step at which it kills itself, and how often it passes it before.
 
     kill_with: the signal; SIGSTOP makes a zombie of it. kill_once: a file; before it exists nothing is counted.
     engine: ``scripted``, ``shipped``, or ``deadly``, which kills its process over a word.
@@ -116,7 +116,7 @@ class Telling(SilentObserver):
                 self._say("checkpoint", event.outcome, f"{event.words} words", dict(event.dropped))
             case Rebalanced() | PartitionClaimed() | ClaimWaits() | PartitionParked() | ProducerRebuilt():
                 self._say(event)
-            case ReadinessTold() if event.reasons != self._unready:
+            case ReadinessReported() if event.reasons != self._unready:
                 self._unready = event.reasons
                 self._say("unready", event.reasons)
             case _:
@@ -129,9 +129,9 @@ class Telling(SilentObserver):
 
 
 class Killer(Telling):
-    """Sends this process a signal at a step of the seam. After SIGKILL nothing of it runs on, no handler, no leave."""
+    """Sends this process a signal at a step of the protocol. After SIGKILL nothing of it runs on, no handler, no leave."""
 
-    def __init__(self, step: SeamStep, passes: int, *, number: int, once: Path | None) -> None:
+    def __init__(self, step: CommitStep, passes: int, *, number: int, once: Path | None) -> None:
         super().__init__()
         self._step = step
         self._passes = passes
@@ -140,7 +140,7 @@ class Killer(Telling):
 
     def note(self, event: Event) -> None:
         super().note(event)
-        if not isinstance(event, SeamReached) or event.step is not self._step:
+        if not isinstance(event, CommitStepReached) or event.step is not self._step:
             return
         if self._once is not None and not self._once.exists():
             return
@@ -156,12 +156,12 @@ def build(
     *,
     engine: Engine | None = None,
     around: Callable[[Publisher], Publisher] = lambda publisher: publisher,
-) -> tuple[RuntimeParts, Worker]:
+) -> tuple[RuntimeAdapters, Worker]:
     """Build a worker and its parts, something perhaps around its publisher; the worker is not started."""
     settings = pipeline.settings()
     kafka = pipeline.kafka_settings()
     clock = SystemClock()
-    parts = RuntimeParts(
+    parts = RuntimeAdapters(
         source=KafkaWordSource(kafka, settings.input_topic, settings.claims),
         publisher=around(KafkaPublisher(kafka, settings.transactional_id, settings.input_topic)),
         store=connect(
@@ -182,7 +182,7 @@ def _observer(pipeline: Pipeline) -> Observer:
     if pipeline.kill_at is None:
         return Telling()
     once = Path(pipeline.kill_once) if pipeline.kill_once is not None else None
-    return Killer(SeamStep(pipeline.kill_at), pipeline.kill_after, number=pipeline.kill_with, once=once)
+    return Killer(CommitStep(pipeline.kill_at), pipeline.kill_after, number=pipeline.kill_with, once=once)
 
 
 def _engine(name: str) -> Engine:

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from schemas.codec import encode_event
-from schemas.events import Emission, SessionOptions, Word, WordsEvent
-from worker.core.partitioning import murmur2_partition
+from caesura.schemas.codec import encode_event
+from caesura.schemas.events import Emission, SessionOptions, Word, WordsEvent
+from caesura.worker.core.partition.partitioning import murmur2_partition
 
 __all__ = ["WHEN_ALL_ENDS", "Sent", "crowd_records", "session_name", "session_records"]
 

@@ -13,23 +13,23 @@ from pathlib import Path
 
 from confluent_kafka import KafkaError, KafkaException, Producer
 
-from schemas.codec import decode_segment, encode_event
-from schemas.events import WordsEvent
-from schemas.segments import Segment
+from caesura.schemas.codec import decode_segment, encode_event
+from caesura.schemas.events import WordsEvent
+from caesura.schemas.segments import Segment
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.core.partition.partitioning import murmur2_partition
+from caesura.worker.ports.commit_steps import CommitStep
+from caesura.worker.ports.engine import Engine
+from caesura.worker.ports.observer import Observer
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.ports.records import Record
+from caesura.worker.runtime.loop.loop import Worker
+from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from tests.harness.parts.committed import committed_records
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.pipeline import Pipeline, build
 from tests.harness.running import Process
 from tests.harness.waiting import wait_until
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.core.partitioning import murmur2_partition
-from worker.ports.engine import Engine
-from worker.ports.observer import Observer
-from worker.ports.publisher import Publisher
-from worker.ports.records import Record
-from worker.ports.seam_events import SeamStep
-from worker.runtime.loop import Worker
-from worker.runtime.parts import RuntimeParts
 
 __all__ = ["UNHURRIED", "Kill", "RealWorker", "RealWorld", "close_all"]
 
@@ -49,7 +49,7 @@ _COORDINATOR_ON_ITS_WAY = (
 class Kill:
     """Where a worker's process sends itself a signal, how often it passes there before, and the file that starts it."""
 
-    at: SeamStep
+    at: CommitStep
     passes: int = 0
     number: int = signal.SIGKILL
     once: Path | None = None
@@ -224,7 +224,7 @@ class RealWorld:
 class RealWorker:
     """A worker on real parts in the test's own thread."""
 
-    def __init__(self, world: RealWorld, built: tuple[RuntimeParts, Worker]) -> None:
+    def __init__(self, world: RealWorld, built: tuple[RuntimeAdapters, Worker]) -> None:
         self._world = world
         self.parts, self.worker = built
         _OPEN.append(self)

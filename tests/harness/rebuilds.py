@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from tests.harness.twin_world import TwinWorker, World
-from worker.ports.observer import Event, PartitionRebuilt, RebuildSummary, SilentObserver
-from worker.ports.reasons import ClaimWaitReason
+from caesura.worker.ports.observer import Event, PartitionRebuilt, RebuildSummary, SilentObserver
+from caesura.worker.ports.reasons import ClaimWaitReason
+from tests.harness.in_memory_world import InMemoryWorker, World
 
 __all__ = ["Rebuilds", "lose_redis"]
 
 
-def lose_redis(world: World, worker: TwinWorker) -> None:
+def lose_redis(world: World, worker: InMemoryWorker) -> None:
     """Lose all of Redis, and have a worker claim its partitions again before it reads on."""
     world.redis.lose_everything()
     for partition in worker.worker.assignment.loaded:

@@ -7,12 +7,12 @@ from collections import deque
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from schemas.codec import decode_segment, decode_translation
-from schemas.dead_letters import DeadLetterReason
+from caesura.schemas.codec import decode_segment, decode_translation
+from caesura.schemas.dead_letters import DeadLetterReason
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.records import NextOffset, Record
 from tests.harness.checker import Adopted, Letter, Output
-from tests.harness.twin_world import TwinWorker, World
-from worker.core.rules import DecodingRules
-from worker.ports.records import NextOffset, Record
+from tests.harness.in_memory_world import InMemoryWorker, World
 
 __all__ = ["RULES", "letter_of", "output_of", "undisturbed"]
 
@@ -53,7 +53,7 @@ class _Undisturbed:
                 self._poisoned.add((one.partition, one.offset))
         self._worker = self._enter()
 
-    def _enter(self, *, adopting: bool = False) -> TwinWorker:
+    def _enter(self, *, adopting: bool = False) -> InMemoryWorker:
         return self._world.worker(dead_letter_limit=1_000_000, adopt_foreign_offsets=adopting)
 
     def append(self, partition: int, until: float = math.inf) -> None:

@@ -16,21 +16,21 @@ from pathlib import Path
 
 from confluent_kafka import ConsumerGroupTopicPartitions
 
-from schemas.codec import decode_segment
-from schemas.segments import Segment
+from caesura.schemas.codec import decode_segment
+from caesura.schemas.segments import Segment
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.redis.settings import RedisSettings
+from caesura.worker.embedded.guarded_process import free_port
 from tests.harness.command import outside, started
 from tests.harness.parts.committed import committed_records
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.places import DOCS, ROOT
 from tests.harness.waiting import wait_until
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.redis.settings import RedisSettings
-from worker.embedded.guarded_process import free_port
 
 __all__ = ["Rehearsal", "RunningWorker", "blocks"]
 
 _DEADLINE_S = 120.0
-_SHIM = f'#!/bin/sh\nexec "{sys.executable}" -c "from worker.cli import main; main()" "$@"\n'
+_SHIM = f'#!/bin/sh\nexec "{sys.executable}" -c "from caesura.worker.cli import main; main()" "$@"\n'
 
 
 def blocks(section: str) -> list[str]:

@@ -16,10 +16,10 @@ from tests.harness.command import started
 from tests.harness.pipeline import Pipeline
 from tests.harness.places import ROOT
 
-__all__ = ["Process", "Told"]
+__all__ = ["Process", "TeacherTargets"]
 
 
-class Told:
+class TeacherTargets:
     """A file that another process writes to, and that can be read meanwhile."""
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Process:
     """A worker in another process."""
 
     def __init__(self, pipeline: Pipeline) -> None:
-        self._told = Told()
+        self._told = TeacherTargets()
         self._running = ExitStack()
         self._process = self._running.enter_context(
             started(

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypedDict, Unpack
 
-from schemas.segments import Cause, ModelRef, PunctuationName, Segment, SegmentWord, Source, Timing, TranslationSegment
+from caesura.schemas.segments import (
+    Cause,
+    ModelRef,
+    PunctuationName,
+    Segment,
+    SegmentWord,
+    Source,
+    Timing,
+    TranslationSegment,
+)
 
 __all__ = ["MODEL", "TimedWord", "a_segment", "a_translation", "timed_segment"]
 

@@ -13,14 +13,14 @@ from typing import Any
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.adapters.system_clock import SystemClock
-from worker.core.rules import DecodingRules
-from worker.ports.engine import Engine
-from worker.service.server import listening
-from worker.service.word_service import WordService
-from worker.settings.serving import ServeSettings
-from worker.settings.tree import LocalSettings
+from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
+from caesura.worker.adapters.system_clock import SystemClock
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.engine import Engine
+from caesura.worker.service.clients.word_service import WordService
+from caesura.worker.service.server.server import listening
+from caesura.worker.settings.serving import ServeSettings
+from caesura.worker.settings.tree import LocalSettings
 
 __all__ = ["Served", "close_of", "closing_of", "fetched", "opened", "received", "serving", "texts"]
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import redis
 
+from caesura.worker.adapters.memory.session_store import MemoryRedis, MemorySessionStore
+from caesura.worker.adapters.redis.session_store import connect
+from caesura.worker.adapters.redis.settings import RedisSettings, RedisTopology
+from caesura.worker.embedded.embedded_redis import EmbeddedRedis
+from caesura.worker.ports.session_store import SessionStore
 from tests.harness.parts.kafka_part import unique
 from tests.harness.waiting import wait_until
-from worker.adapters.memory.session_store import MemoryRedis, MemorySessionStore
-from worker.adapters.redis.session_store import connect
-from worker.adapters.redis.settings import RedisSettings, RedisTopology
-from worker.embedded.embedded_redis import EmbeddedRedis
-from worker.ports.session_store import SessionStore
 
 __all__ = ["StoreServer", "cluster_of_one", "in_memory", "of_settings", "take_all_slots", "under_sentinel"]
 

@@ -9,8 +9,8 @@ from typing import TypedDict, Unpack
 
 import msgspec
 
-from schemas.events import Emission, SessionOptions, Word, WordsEvent
-from schemas.segments import Segment, Timing
+from caesura.schemas.events import Emission, SessionOptions, Word, WordsEvent
+from caesura.schemas.segments import Segment, Timing
 
 __all__ = [
     "by_session",

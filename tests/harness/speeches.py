@@ -8,9 +8,9 @@ from typing import Unpack
 
 from hypothesis import strategies as st
 
-from schemas.events import Emission, SessionOptions, Word, WordsEvent
+from caesura.schemas.events import Emission, SessionOptions, Word, WordsEvent
+from caesura.worker.core.language.rules import Bounds, DecodingRules, OptionBounds
 from tests.harness.partition_driver import EventFields, event
-from worker.core.rules import Bounds, DecodingRules, OptionBounds
 
 SILENCE_MS = 1_000
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from caesura.worker.ports.records import Record
 from tests.harness.producers import Sent, session_records
-from worker.ports.records import Record
 
 __all__ = ["spoken"]
 

@@ -1,4 +1,4 @@
-"""A worker that stops at every step of the seam until it is told to go on, so that a test owns the interleaving."""
+"""A worker that stops at every step of the protocol until it is told to go on, so that a test owns the interleaving."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from greenlet import greenlet
 
+from caesura.worker.ports.commit_steps import CommitStepReached
+from caesura.worker.ports.observer import Event, LoopMoved, Observer, SilentObserver
 from tests.harness.crashing import Crash
-from tests.harness.twin_world import TwinWorker
-from worker.ports.observer import Event, LoopMoved, Observer, SilentObserver
-from worker.ports.seam_events import SeamReached
+from tests.harness.in_memory_world import InMemoryWorker
 
 __all__ = ["SteppedWorker"]
 
@@ -17,11 +17,11 @@ __all__ = ["SteppedWorker"]
 class SteppedWorker(SilentObserver):
     """Runs a worker one step at a time, on a stack of its own; whoever advances it stands still meanwhile."""
 
-    def __init__(self, make: Callable[[Observer], TwinWorker]) -> None:
+    def __init__(self, make: Callable[[Observer], InMemoryWorker]) -> None:
         self._make = make
         self._stack = greenlet(self._run)
         self._crashing = False
-        self.twin: TwinWorker | None = None
+        self.twin: InMemoryWorker | None = None
         self.at = "made"
         self.ended = False
         self.error: BaseException | None = None
@@ -39,7 +39,7 @@ class SteppedWorker(SilentObserver):
         self.advance()
 
     def note(self, event: Event) -> None:
-        if isinstance(event, SeamReached):
+        if isinstance(event, CommitStepReached):
             self._stop(event.step)
         elif isinstance(event, LoopMoved):
             self._stop("turn")

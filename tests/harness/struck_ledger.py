@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from schemas.checkpoint import OffsetMetadata
-from schemas.ledger_sum import LedgerSum
-from schemas.state import decode_ledger
-from tests.harness.twin_world import World
-from worker.core.partitioning import murmur2_partition
-from worker.ports.records import Record
+from caesura.schemas.checkpoint import OffsetMetadata
+from caesura.schemas.ledger_sum import LedgerSum
+from caesura.schemas.state import decode_ledger
+from caesura.worker.core.partition.partitioning import murmur2_partition
+from caesura.worker.ports.records import Record
+from tests.harness.in_memory_world import World
 
 __all__ = ["disagreement", "strike", "write_again"]
 

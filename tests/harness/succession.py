@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tests.harness.crashing import Crash
 from tests.harness.engines import DeadlyEngine
-from tests.harness.twin_world import TwinWorker, World
+from tests.harness.in_memory_world import InMemoryWorker, World
 
 __all__ = ["run_until_one_lives"]
 
@@ -18,7 +18,7 @@ def run_until_one_lives(
     most: int = 30,
     ordinals: int = 2,
     meanwhile: Callable[[int], None] = lambda _: None,
-) -> tuple[int, TwinWorker]:
+) -> tuple[int, InMemoryWorker]:
     """Run workers by turns of the ordinals, as a supervisor would; return how many died, and who lives.
 
     meanwhile: called before each, with how many have died.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from worker.cli import main
+from caesura.worker.cli import main
 
 __all__ = ["Outcome", "Terminal"]
 

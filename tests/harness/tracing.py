@@ -10,13 +10,13 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from schemas.codec import decode_segment, encode_event
-from schemas.events import WordsEvent
-from schemas.segments import Segment
-from tests.harness.twin_world import World
-from worker.core.rules import DecodingRules
-from worker.ports.records import Record
-from worker.telemetry.traces import TRACE_HEADER, SegmentTracer
+from caesura.schemas.codec import decode_segment, encode_event
+from caesura.schemas.events import WordsEvent
+from caesura.schemas.segments import Segment
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.records import Record
+from caesura.worker.telemetry.traces import TRACE_HEADER, SegmentTracer
+from tests.harness.in_memory_world import World
 
 PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000, routes=frozenset({"de"}))
 

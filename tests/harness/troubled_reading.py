@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from schemas.codec import decode_event, encode_event
+from caesura.schemas.codec import decode_event, encode_event
+from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.errors import BrokerError
+from tests.harness.in_memory_world import InMemoryWorker, ManualClock, World
 from tests.harness.speech import event
-from tests.harness.twin_world import ManualClock, TwinWorker, World
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.core.rules import DecodingRules
-from worker.errors import BrokerError
 
 __all__ = ["FLUSH_MS", "NAMES", "REPLICATION_MS", "Troubled", "cuts_that_came_out"]
 
@@ -148,7 +148,7 @@ class Troubled:
     def cuts(self) -> dict[str, list[list[str]]]:
         return cuts_in_the_log(self.world)
 
-    def _new_worker(self) -> TwinWorker:
+    def _new_worker(self) -> InMemoryWorker:
         self._workers += 1
         engine = ScriptedEngine(script=marked_words)
         return self.world.worker(self._workers, clock=self.clock, engine=engine, replication_ms=REPLICATION_MS)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
+from caesura.worker.errors import AbortableError, ContentRefusedError, OutcomeUnknownError
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.ports.records import NextOffset, OutMessage
+from caesura.worker.ports.word_source import GroupMembership
 from tests.harness.engines import DEADLY
-from worker.errors import AbortableError, ContentRefusedError, OutcomeUnknownError
-from worker.ports.publisher import Publisher
-from worker.ports.records import NextOffset, OutMessage
-from worker.ports.word_source import GroupMembership
 
 __all__ = ["ChokingPublisher", "Plan", "UnsurePublisher"]
 

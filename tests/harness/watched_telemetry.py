@@ -7,15 +7,15 @@ import json
 
 from prometheus_client import CollectorRegistry
 
-from schemas.segments import Cause, Segment, SegmentWord, Timing
+from caesura.schemas.segments import Cause, Segment, SegmentWord, Timing
+from caesura.worker.ports.commit_steps import CheckpointTaken
+from caesura.worker.ports.observer import Observer
+from caesura.worker.ports.reasons import CheckpointOutcome
+from caesura.worker.telemetry.health import Health
+from caesura.worker.telemetry.log import make_log
+from caesura.worker.telemetry.metrics import Metrics
+from caesura.worker.telemetry.observer import TelemetryObserver
 from tests.harness.segments import a_segment
-from worker.ports.observer import Observer
-from worker.ports.reasons import CheckpointOutcome
-from worker.ports.seam_events import CheckpointTaken
-from worker.telemetry.health import Health
-from worker.telemetry.log import make_log
-from worker.telemetry.metrics import Metrics
-from worker.telemetry.observer import TelemetryObserver
 
 __all__ = ["CANARY", "COMMITTED", "Watched", "secret"]
 

@@ -10,14 +10,14 @@ from typing import Any
 
 from websockets.sync.client import connect
 
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.topic_reader import KafkaReader, Start
+from caesura.worker.adapters.system_clock import SystemClock
+from caesura.worker.ports.records import PartitionEnd, Record
+from caesura.worker.service.server.server import listening
+from caesura.worker.service.watch.watch_service import WatchService, readable_topics
+from caesura.worker.settings.tree import BrokerSettings
 from tests.harness.waiting import wait_until
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.topic_reader import KafkaReader, Start
-from worker.adapters.system_clock import SystemClock
-from worker.ports.records import PartitionEnd, Record
-from worker.service.server import listening
-from worker.service.watch_service import WatchService, readable_topics
-from worker.settings.tree import BrokerSettings
 
 __all__ = ["ANSWER_WITHIN_S", "messages", "watching"]
 

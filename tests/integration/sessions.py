@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from confluent_kafka import Producer
 from redis import Redis
 
-from schemas.codec import encode_event
-from schemas.events import WordsEvent
-from schemas.segments import Segment
+from caesura.schemas.codec import encode_event
+from caesura.schemas.events import WordsEvent
+from caesura.schemas.segments import Segment
 from tests.harness.rehearsal import Rehearsal, RunningWorker
 from tests.harness.tracing import context
 from tests.harness.waiting import wait_until

@@ -12,7 +12,17 @@ import pytest
 import redis
 from prometheus_client import generate_latest
 
-from schemas.codec import encode_event
+from caesura.schemas.codec import encode_event
+from caesura.worker.adapters.redis.session_store import partition_key
+from caesura.worker.adapters.system_clock import SystemClock
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.errors import EngineError
+from caesura.worker.ports.commit_steps import CommitStep, CommitStepReached
+from caesura.worker.ports.observer import Event
+from caesura.worker.telemetry.health import Health
+from caesura.worker.telemetry.log import forward_library_logs, log_uncaught, make_log
+from caesura.worker.telemetry.metrics import Metrics
+from caesura.worker.telemetry.observer import TelemetryObserver
 from tests.harness.bad_events import bad_records
 from tests.harness.crashing import Crash
 from tests.harness.engines import FaultyEngine
@@ -20,23 +30,13 @@ from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import UNHURRIED, RealWorker, RealWorld
 from tests.harness.speech import event, said
 from tests.harness.unsure import Plan, UnsurePublisher
-from worker.adapters.redis.session_store import partition_key
-from worker.adapters.system_clock import SystemClock
-from worker.core.labelling import LabelRequest
-from worker.errors import EngineError
-from worker.ports.observer import Event
-from worker.ports.seam_events import SeamReached, SeamStep
-from worker.telemetry.health import Health
-from worker.telemetry.log import forward_library_logs, log_uncaught, make_log
-from worker.telemetry.metrics import Metrics
-from worker.telemetry.observer import TelemetryObserver
 
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 
 _CANARY = "zwieselhausen"
 
 
-class Told:
+class TeacherTargets:
     """Everything that a worker tells: its log, its metrics, its health."""
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class Told:
         self.health = Health(SystemClock().monotonic_s)
         self.log = make_log(self.lines, deployment="canary", worker="canary-0")
 
-    def observer(self, crash_at: SeamStep | None = None) -> TelemetryObserver:
+    def observer(self, crash_at: CommitStep | None = None) -> TelemetryObserver:
         return _Crashing(self, crash_at)
 
     def everything(self) -> str:
@@ -54,15 +54,15 @@ class Told:
 
 
 class _Crashing(TelemetryObserver):
-    """Tells as a real one does, and crashes at a step of the seam."""
+    """Tells as a real one does, and crashes at a step of the commit protocol."""
 
-    def __init__(self, told: Told, crash_at: SeamStep | None) -> None:
+    def __init__(self, told: TeacherTargets, crash_at: CommitStep | None) -> None:
         super().__init__(log=told.log, metrics=told.metrics, health=told.health)
         self._crash_at = crash_at
 
     def note(self, event: Event) -> None:
         super().note(event)
-        if isinstance(event, SeamReached) and event.step is self._crash_at:
+        if isinstance(event, CommitStepReached) and event.step is self._crash_at:
             raise Crash
 
 
@@ -73,9 +73,9 @@ def fail_and_quote(requests: Sequence[LabelRequest]) -> None:
 
 
 @pytest.fixture
-def told() -> Iterator[Told]:
+def told() -> Iterator[TeacherTargets]:
     """What is told, libraries' debug lines included; logging is as it was afterwards."""
-    told = Told()
+    told = TeacherTargets()
     root = logging.getLogger()
     before = root.handlers, root.level, sys.excepthook
     forward_library_logs(told.log, level=logging.DEBUG)
@@ -85,7 +85,7 @@ def told() -> Iterator[Told]:
 
 
 def test_no_refusal_and_no_failure_tells_what_was_said(
-    kafka: Kafka, redis_url: str, deployment: str, told: Told, capfd: pytest.CaptureFixture[str]
+    kafka: Kafka, redis_url: str, deployment: str, told: TeacherTargets, capfd: pytest.CaptureFixture[str]
 ) -> None:
     world = RealWorld(kafka, redis_url, deployment, partitions=1, rules=UNHURRIED)
     _refusals(world, told)
@@ -110,7 +110,7 @@ def test_no_refusal_and_no_failure_tells_what_was_said(
         assert _CANARY.encode() not in (record.value or b"")
 
 
-def _refusals(world: RealWorld, told: Told) -> None:
+def _refusals(world: RealWorld, told: TeacherTargets) -> None:
     for one in bad_records("bad", _CANARY):
         if not one.shift:
             world.send_bytes(one.key, one.value, partition=0)
@@ -128,7 +128,7 @@ def _refusals(world: RealWorld, told: Told) -> None:
     worker.worker.drain()
 
 
-def _outcomes_unknown(world: RealWorld, told: Told) -> None:
+def _outcomes_unknown(world: RealWorld, told: TeacherTargets) -> None:
     plans = [Plan.ABORTS, Plan.NEVER_COMMITS, Plan.COMMITS_UNTOLD]
     worker = world.worker(observer=told.observer(), around=lambda sure: UnsurePublisher(sure, *plans))
     world.send(event("ben", 0, _CANARY, "once"))
@@ -136,35 +136,35 @@ def _outcomes_unknown(world: RealWorld, told: Told) -> None:
     worker.worker.drain()
 
 
-def _crash(world: RealWorld, told: Told) -> None:
-    worker = world.worker(observer=told.observer(crash_at=SeamStep.OFFSETS_SENT))
+def _crash(world: RealWorld, told: TeacherTargets) -> None:
+    worker = world.worker(observer=told.observer(crash_at=CommitStep.OFFSETS_SENT))
     world.send(event("ben", 1, _CANARY, "twice"))
     with pytest.raises(Crash):
         worker.turn_until(lambda: False)
     worker.leave()
 
 
-def _unreadable_state(world: RealWorld, told: Told) -> None:
+def _unreadable_state(world: RealWorld, told: TeacherTargets) -> None:
     key = partition_key(world.deployment, world.words_topic, 0)
     with redis.Redis.from_url(world.redis_url) as client:
         client.hset(key, "s:ben", _CANARY.encode())
     _works(world.worker(observer=told.observer()))
 
 
-def _foreign_key(world: RealWorld, told: Told) -> None:
+def _foreign_key(world: RealWorld, told: TeacherTargets) -> None:
     key = partition_key(world.deployment, world.words_topic, 0)
     with redis.Redis.from_url(world.redis_url) as client:
         client.set(key, _CANARY)
     _works(world.worker(observer=told.observer()))
 
 
-def _failing_engine(world: RealWorld, told: Told) -> None:
+def _failing_engine(world: RealWorld, told: TeacherTargets) -> None:
     worker = world.worker(observer=told.observer(), engine=FaultyEngine(fail_and_quote))
     world.send(event("fails", 0, _CANARY, "is", "what", "fails", session_end=True))
     _works(worker)
 
 
-def _newer_event(world: RealWorld, told: Told) -> None:
+def _newer_event(world: RealWorld, told: TeacherTargets) -> None:
     newer = {**msgspec.msgpack.decode(encode_event(event("cy", 0, _CANARY))), "version": "2.0"}
     worker = world.worker(observer=told.observer())
     world.send_bytes(b"cy", msgspec.msgpack.encode(newer), partition=0)

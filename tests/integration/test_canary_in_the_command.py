@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 import redis
 
+from caesura.worker.adapters.redis.session_store import partition_key
+from caesura.worker.adapters.redis.settings import RedisSettings
+from caesura.worker.embedded.guarded_process import free_port
 from tests.harness.bad_events import bad_records
 from tests.harness.command import CAESURA, outside, started
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import event, said
 from tests.harness.waiting import wait_until
-from worker.adapters.redis.session_store import partition_key
-from worker.adapters.redis.settings import RedisSettings
-from worker.embedded.guarded_process import free_port
 
 _CANARY = "zwieselhausen"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from schemas.codec import decode_tentative
+from caesura.schemas.codec import decode_tentative
 from tests.harness.command import CAESURA, started
 from tests.harness.meeting import meeting_held
 from tests.harness.obs import PASSWORD, Obs, obs_streaming

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
-from schemas.events import WordsEvent
+from caesura.schemas.events import WordsEvent
+from caesura.worker.runtime.ledger.output_records import is_probe
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.redis_part import RedisServer
 from tests.harness.real_world import UNHURRIED, RealWorld
 from tests.harness.rebuilds import Rebuilds
 from tests.harness.speech import check_every_word_once, event
 from tests.harness.waiting import wait_until
-from worker.runtime.output_records import is_witness
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -66,7 +66,7 @@ def test_sessions_come_back_from_a_ledger_that_was_compacted(
 
 def _offsets_that_are_gone(world: RealWorld) -> set[int]:
     """Return the offsets below the first record of the ledger's end segment that held records once: not markers."""
-    records = [one for one in world.records(f"{world.deployment}.ledger") if not is_witness(one)]
+    records = [one for one in world.records(f"{world.deployment}.ledger") if not is_probe(one)]
     kept = {one.offset for one in records}
     by_key: dict[bytes | None, int] = {}
     for one in records:

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from schemas.segments import Cause
+from caesura.schemas.segments import Cause
 from tests.harness.engines import DEADLY
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.redis_part import RedisServer

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 import msgspec
 import pytest
 
-from schemas.codec import decode_event, decode_segment, decode_tentative, decode_translation
-from schemas.wire import WireFormat
+from caesura.schemas.codec import decode_event, decode_segment, decode_tentative, decode_translation
+from caesura.schemas.wire import WireFormat
 from tests.harness.parts.example_clients import ExampleClient, find_client
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.lookup import NotFound, missing

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import Producer
 
-from schemas.events import WordsEvent
+from caesura.schemas.events import WordsEvent
+from caesura.worker.runtime.ledger.output_records import GIVEN_UP_HEADER
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.redis_part import RedisServer
 from tests.harness.real_world import UNHURRIED, RealWorld
 from tests.harness.speech import check_every_word_once, event
-from worker.runtime.output_records import GIVEN_UP_HEADER
 
 pytestmark = pytest.mark.timeout(120)
 

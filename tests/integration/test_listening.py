@@ -5,14 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from tests.harness.running import Told
+from tests.harness.running import TeacherTargets
 
 _LINES = 20_000
 _TELL = f"import os\nfor number in range({_LINES}): os.write(2, b'%d\\n' % number)"
 
 
 def test_what_a_process_tells_stays_as_it_is_while_it_is_read() -> None:
-    told = Told()
+    told = TeacherTargets()
     process = subprocess.Popen([sys.executable, "-c", _TELL], stderr=told.file)
     try:
         while process.poll() is None:

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.settings.serving import ServeSettings
 from tests.harness.live_page import CONNECTED, picture, play, say, shown, text
 from tests.harness.parts.chromium import Browser, chromium, find_chromium
 from tests.harness.parts.lookup import missing
 from tests.harness.places import ROOT
 from tests.harness.service import serving
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.settings.serving import ServeSettings
 
 HOSTILE = (
     "<img/src=x/onerror=document.title='owned'>",

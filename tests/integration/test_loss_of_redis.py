@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from confluent_kafka import Producer
 
+from caesura.worker.ports.reasons import ClaimWaitReason
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.redis_part import RedisServer
 from tests.harness.real_world import UNHURRIED, RealWorld
 from tests.harness.rebuilds import Rebuilds
 from tests.harness.speech import check_every_word_once, event, speech, untimed
-from worker.ports.reasons import ClaimWaitReason
 
 
 def _world(kafka: Kafka, redis: RedisServer, deployment: str, *, partitions: int = 2) -> RealWorld:

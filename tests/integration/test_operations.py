@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from confluent_kafka.cimpl import NewPartitions
 
+from caesura.worker.embedded.embedded_redis import EmbeddedRedis, find_redis_server
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.lookup import missing
 from tests.harness.places import SHIPPED
 from tests.harness.rehearsal import Rehearsal, RunningWorker
 from tests.harness.waiting import wait_until
 from tests.integration.sessions import events, stored, wait_for_ends, whole, words_by_session
-from worker.embedded.embedded_redis import EmbeddedRedis, find_redis_server
 
 pytestmark = pytest.mark.timeout(300)
 _ENGLISH = SHIPPED / "en"

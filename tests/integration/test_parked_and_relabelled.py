@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
+from caesura.worker.core.partition.partitioning import murmur2_partition
 from tests.harness.rehearsal import Rehearsal
 from tests.harness.waiting import wait_until
 from tests.integration.sessions import events, wait_for_ends, whole, words_by_session
-from worker.core.partitioning import murmur2_partition
 
 pytestmark = pytest.mark.timeout(300)
 _OF_THE_RUNBOOK = 7

@@ -22,7 +22,8 @@ from typing import Self
 
 import pytest
 
-from schemas.segments import Segment
+from caesura.schemas.segments import Segment
+from caesura.worker.embedded.guarded_process import free_port
 from tests.harness.parts.kafka_broker import KafkaProcess
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.proxy import Link, Proxy
@@ -31,7 +32,6 @@ from tests.harness.real_world import RealWorld
 from tests.harness.rehearsal import Rehearsal, RunningWorker
 from tests.harness.speech import check_every_word_once, event
 from tests.harness.waiting import wait_until
-from worker.embedded.guarded_process import free_port
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -9,18 +9,18 @@ from collections.abc import Iterator
 import pytest
 import redis
 
-from schemas.checkpoint import CheckpointId
+from caesura.schemas.checkpoint import CheckpointId
+from caesura.worker.adapters.redis.session_store import RedisSessionStore, connect, partition_key
+from caesura.worker.adapters.redis.settings import RedisSettings, RedisTopology
+from caesura.worker.checks.findings import FindingLevel
+from caesura.worker.checks.redis import check_redis
+from caesura.worker.embedded.embedded_redis import EmbeddedRedis, find_redis_server
+from caesura.worker.errors import StoreError
+from caesura.worker.ports.session_store import PreparedSessions, StoreWrite
 from tests.harness.parts.kafka_part import unique
 from tests.harness.parts.lookup import missing
 from tests.harness.session_stores import cluster_of_one, under_sentinel
 from tests.harness.waiting import retried, wait_until
-from worker.adapters.redis.session_store import RedisSessionStore, connect, partition_key
-from worker.adapters.redis.settings import RedisSettings, RedisTopology
-from worker.checks.findings import FindingLevel
-from worker.checks.redis import check_redis
-from worker.embedded.embedded_redis import EmbeddedRedis, find_redis_server
-from worker.errors import StoreError
-from worker.ports.session_store import PreparedSessions, StoreWrite
 
 pytestmark = pytest.mark.redis
 

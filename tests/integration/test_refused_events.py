@@ -7,14 +7,14 @@ import hashlib
 import msgspec
 import pytest
 
-from schemas.codec import decode_translation, encode_event
-from schemas.events import WordsEvent
+from caesura.schemas.codec import decode_translation, encode_event
+from caesura.schemas.events import WordsEvent
+from caesura.worker.core.partition.partitioning import murmur2_partition
+from caesura.worker.ports.records import Record
 from tests.harness.bad_events import BadRecord, bad_records
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import UNHURRIED, RealWorld
 from tests.harness.speech import by_session, check_every_word_once, event, said, speech
-from worker.core.partitioning import murmur2_partition
-from worker.ports.records import Record
 
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 

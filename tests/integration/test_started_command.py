@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from caesura.worker.embedded.guarded_process import free_port
 from tests.harness.command import CAESURA, outside, started
 from tests.harness.waiting import wait_until
-from worker.embedded.guarded_process import free_port
 
 pytestmark = pytest.mark.timeout(120)
 

@@ -9,14 +9,14 @@ from collections.abc import Callable
 import pytest
 import redis
 
+from caesura.worker.adapters.redis.session_store import partition_key
+from caesura.worker.ports.commit_steps import CommitStep
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.protocols import GROUP_PROTOCOLS
 from tests.harness.real_world import UNHURRIED, Kill, RealWorker, RealWorld
 from tests.harness.running import Process
 from tests.harness.speech import check_every_word_once, speech
 from tests.harness.waiting import wait_until
-from worker.adapters.redis.session_store import partition_key
-from worker.ports.seam_events import SeamStep
 
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 
@@ -24,10 +24,12 @@ _EVENTS = [one for name in ("ann", "ben", "cy") for one in speech(name, 40, a_ti
 _SOON: dict[str, object] = {"session_timeout_ms": 2_000, "transaction_timeout_ms": 3_000}
 
 
-@pytest.mark.parametrize("step", [SeamStep.STAGED, SeamStep.PUBLISHED, SeamStep.OFFSETS_SENT, SeamStep.COMMITTED])
+@pytest.mark.parametrize(
+    "step", [CommitStep.STAGED, CommitStep.PUBLISHED, CommitStep.OFFSETS_SENT, CommitStep.COMMITTED]
+)
 @pytest.mark.parametrize("group_protocol", GROUP_PROTOCOLS)
 def test_a_worker_stopped_past_its_session_changes_nothing_in_redis_and_publishes_nothing(
-    kafka: Kafka, redis_url: str, deployment: str, group_protocol: str, step: SeamStep
+    kafka: Kafka, redis_url: str, deployment: str, group_protocol: str, step: CommitStep
 ) -> None:
     world = _world(kafka, redis_url, deployment, group_protocol)
     with world.process(1, kill=Kill(at=step, number=signal.SIGSTOP)) as zombie:
@@ -43,7 +45,7 @@ def test_a_worker_stopped_while_it_claims_changes_nothing_and_the_owner_goes_on(
     kafka: Kafka, redis_url: str, deployment: str
 ) -> None:
     world = _world(kafka, redis_url, deployment, "classic")
-    with world.process(1, kill=Kill(at=SeamStep.CLAIM_OFFSET_READ, number=signal.SIGSTOP)) as zombie:
+    with world.process(1, kill=Kill(at=CommitStep.CLAIM_OFFSET_READ, number=signal.SIGSTOP)) as zombie:
         successor = _succeeded(world, zombie)
         stored, published = _stored(world), world.segments()
         _goes_on(zombie, successor)

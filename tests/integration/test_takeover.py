@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from caesura.worker.ports.commit_steps import CommitStep
+from caesura.worker.ports.observer import Event, SilentObserver, TookOver
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import Kill, RealWorld
 from tests.harness.speech import check_every_word_once, speech
-from worker.ports.observer import Event, SilentObserver, TookOver
-from worker.ports.seam_events import SeamStep
 
 
 class Takeovers(SilentObserver):
@@ -27,7 +27,7 @@ def test_a_new_owner_ends_the_transaction_of_a_dead_peer_and_goes_on(
     world = RealWorld(kafka, redis_url, deployment, partitions=1, kafka_changes={"transaction_timeout_ms": 600_000})
     events = speech("ann", 30)
     world.send(*events[:4])
-    with world.process(0, kill=Kill(at=SeamStep.OFFSETS_SENT, passes=1)) as dying:
+    with world.process(0, kill=Kill(at=CommitStep.OFFSETS_SENT, passes=1)) as dying:
         dying.wait()
     world.send(*events[4:])
     heard = Takeovers()

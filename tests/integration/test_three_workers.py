@@ -10,20 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from schemas.codec import encode_segment
-from schemas.events import Emission, WordsEvent
-from schemas.segments import Segment
+from caesura.schemas.codec import encode_segment
+from caesura.schemas.events import Emission, WordsEvent
+from caesura.schemas.segments import Segment
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.commit_steps import CommitStep
+from caesura.worker.ports.engine import Engine
+from tests.harness.in_memory_world import World
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.places import SHIPPED
 from tests.harness.protocols import GROUP_PROTOCOLS
 from tests.harness.real_world import Kill, RealWorld
 from tests.harness.running import Process
 from tests.harness.speech import check_every_word_once, comparable, speech, talk
-from tests.harness.twin_world import World
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.core.rules import DecodingRules
-from worker.ports.engine import Engine
-from worker.ports.seam_events import SeamStep
 
 _SESSIONS = 200
 _TALKS = 40
@@ -80,7 +80,7 @@ def _spoken(*said: int | Sequence[str]) -> list[WordsEvent]:
 
 def _played(world: RealWorld, events: Sequence[WordsEvent], now: Path, *, engine: str = "scripted") -> list[Segment]:
     quarter, speaking = len(events) // 4, len({one.session for one in events})
-    kill = Kill(at=SeamStep.OFFSETS_SENT, once=now)
+    kill = Kill(at=CommitStep.OFFSETS_SENT, once=now)
     with world.process(0, engine=engine) as leaves, world.process(1, engine=engine, kill=kill) as killed:
         world.wait_for_members(2)
         world.send(*events[:quarter])

@@ -7,13 +7,13 @@ from collections import Counter
 
 import pytest
 
-from schemas.events import WordsEvent
-from schemas.segments import Segment
+from caesura.schemas.events import WordsEvent
+from caesura.schemas.segments import Segment
+from caesura.worker.core.language.rules import DecodingRules
+from tests.harness.in_memory_world import World
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import by_session, check_every_word_once, comparable, event, said
-from tests.harness.twin_world import World
-from worker.core.rules import DecodingRules
 
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 

@@ -6,12 +6,12 @@ from itertools import chain, repeat
 
 import pytest
 
+from caesura.worker.adapters.kafka.publisher import KafkaPublisher
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.errors import AbortableError, BrokerError, FatalError
+from caesura.worker.ports.records import OutMessage
 from tests.harness.parts.kafka_part import Kafka, unique
 from tests.harness.waiting import retried
-from worker.adapters.kafka.publisher import KafkaPublisher
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.errors import AbortableError, BrokerError, FatalError
-from worker.ports.records import OutMessage
 
 _PATIENCE_S = 30.0
 

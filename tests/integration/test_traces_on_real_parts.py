@@ -9,7 +9,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from schemas.events import WordsEvent
+from caesura.schemas.events import WordsEvent
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.topic_reader import KafkaReader, Start
+from caesura.worker.ports.records import Record
 from tests.harness.collector import Collector, collecting
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.opentelemetry_collector import forwarding
@@ -19,9 +22,6 @@ from tests.harness.tracing import context, events_of, header, segment_of
 from tests.harness.waiting import wait_until
 from tests.integration.otlp import Received, received
 from tests.integration.sessions import send_with_contexts
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.topic_reader import KafkaReader, Start
-from worker.ports.records import Record
 
 pytestmark = pytest.mark.timeout(300)
 _CANARY = "zwieselhausen"

@@ -11,22 +11,22 @@ import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions
 from websockets.sync.client import connect
 
-from schemas.codec import encode_tentative
-from schemas.segments import ModelRef, SegmentWord
-from schemas.tentative import Tentative
-from schemas.versions import TENTATIVE_VERSION
+from caesura.schemas.codec import encode_tentative
+from caesura.schemas.segments import ModelRef, SegmentWord
+from caesura.schemas.tentative import Tentative
+from caesura.schemas.versions import TENTATIVE_VERSION
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.tentative_publisher import KafkaTentativePublisher
+from caesura.worker.errors import FatalError
+from caesura.worker.runtime.settings.settings import RuntimeSettings
+from caesura.worker.service.watch.watch_service import readable_topics
+from caesura.worker.settings.serving import ServeSettings
+from caesura.worker.settings.tree import BrokerSettings
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import event
 from tests.harness.waiting import wait_until
 from tests.harness.watching import ANSWER_WITHIN_S, messages, watching
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.tentative_publisher import KafkaTentativePublisher
-from worker.errors import FatalError
-from worker.runtime.settings import RuntimeSettings
-from worker.service.watch_service import readable_topics
-from worker.settings.serving import ServeSettings
-from worker.settings.tree import BrokerSettings
 
 
 def settings_of(world: RealWorld) -> BrokerSettings:

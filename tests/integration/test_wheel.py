@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from caesura.worker.inference.attention.compiled_attention import COMPILED
 from tests.harness.places import ROOT
-from worker.adapters.onnx.compiled_attention import COMPILED
 
 pytestmark = pytest.mark.timeout(400)  # the wheel packs a hundred megabytes of weights: a slow machine is no failure
 
@@ -70,9 +70,9 @@ def test_it_holds_one_package_and_every_import_of_ours_is_within_it(wheel: Path)
         "caesura/schemas/json/asr.words.schema.json",
     } < {*names}
     assert any(name.endswith(".lua") for name in names)
-    products = importlib.util.find_spec("worker.adapters.onnx.row_products") is not None
-    for module in ("row_kernels", "row_plan", "row_products", "row_waiting"):
-        there = products if module == "row_products" else COMPILED
+    products = importlib.util.find_spec("caesura.worker.inference.native.int8_kernels") is not None
+    for module in ("attention_kernels", "schedule_kernels", "int8_kernels", "waiting_kernels"):
+        there = products if module == "int8_kernels" else COMPILED
         compiled = [
             name for name in names if name.startswith(f"caesura/worker/adapters/onnx/{module}.") and "so" in name
         ]
@@ -97,7 +97,7 @@ def test_a_package_of_ones_own_by_such_a_name_is_left_alone(python: Path, tmp_pa
     script = f"""
 import sys
 sys.path.insert(0, {str(tmp_path)!r})
-import models, caesura
+import caesura.models, caesura
 assert models.MINE
 print(caesura.languages())
 """

@@ -12,6 +12,18 @@ from confluent_kafka.admin import ResourcePatternType as Pattern
 from confluent_kafka.admin import ResourceType as Kind
 from typing_extensions import override
 
+from caesura.worker.adapters.kafka.log_reader import KafkaLogReader
+from caesura.worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
+from caesura.worker.adapters.kafka.publisher import KafkaPublisher
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.topics import KafkaTopics, WantedTopic
+from caesura.worker.adapters.kafka.word_source import KafkaWordSource
+from caesura.worker.app import refuse_denied
+from caesura.worker.checks import kafka as kafka_check
+from caesura.worker.checks.findings import FindingLevel
+from caesura.worker.errors import BrokerError, FatalError
+from caesura.worker.ports.observer import Event, ReadinessReported, SilentObserver
+from caesura.worker.settings.tree import Settings
 from tests.harness.parts.certificates import Certificates
 from tests.harness.parts.kafka_acls import worker_acls
 from tests.harness.parts.redis_part import RedisServer
@@ -22,18 +34,6 @@ from tests.harness.real_world import RealWorld
 from tests.harness.speech import check_every_word_once, speech
 from tests.harness.waiting import comes, retried
 from tests.security.kafka_user import PATIENCE_S, PRINCIPAL, WORKER_USER, allow, allow_only
-from worker.adapters.kafka.log_reader import KafkaLogReader
-from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
-from worker.adapters.kafka.publisher import KafkaPublisher
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.topics import KafkaTopics, WantedTopic
-from worker.adapters.kafka.word_source import KafkaWordSource
-from worker.app import refuse_denied
-from worker.checks import kafka as kafka_check
-from worker.checks.findings import FindingLevel
-from worker.errors import BrokerError, FatalError
-from worker.ports.observer import Event, ReadinessTold, SilentObserver
-from worker.settings.tree import Settings
 
 pytestmark = [pytest.mark.kafka, pytest.mark.redis, pytest.mark.timeout(300)]
 
@@ -196,7 +196,7 @@ class _Waiting(SilentObserver):
 
     @override
     def note(self, event: Event) -> None:
-        if isinstance(event, ReadinessTold):
+        if isinstance(event, ReadinessReported):
             self.reasons.append(event.reasons)
 
 

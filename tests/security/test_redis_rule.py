@@ -10,20 +10,20 @@ from pathlib import Path
 import pytest
 import redis
 
-from schemas.checkpoint import CheckpointId
+from caesura.schemas.checkpoint import CheckpointId
+from caesura.worker.adapters.redis.session_store import connect
+from caesura.worker.adapters.redis.settings import RedisSettings, RedisTopology
+from caesura.worker.checks.findings import Finding, FindingLevel
+from caesura.worker.checks.redis import check_redis
+from caesura.worker.embedded.embedded_redis import EmbeddedRedis
+from caesura.worker.errors import StoreError
+from caesura.worker.ports.session_store import PreparedSessions, StoreWrite
 from tests.harness.parts.certificates import make_certificates
 from tests.harness.parts.kafka_part import unique
 from tests.harness.parts.redis_acl import worker_rule
 from tests.harness.parts.secured_parts import secured_redis
 from tests.harness.places import ROOT
 from tests.harness.session_stores import cluster_of_one
-from worker.adapters.redis.session_store import connect
-from worker.adapters.redis.settings import RedisSettings, RedisTopology
-from worker.checks.findings import Finding, FindingLevel
-from worker.checks.redis import check_redis
-from worker.embedded.embedded_redis import EmbeddedRedis
-from worker.errors import StoreError
-from worker.ports.session_store import PreparedSessions, StoreWrite
 
 pytestmark = pytest.mark.redis
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from worker.cli import app
-from worker.errors import FatalError
-from worker.settings.catalogue import shown
-from worker.settings.tree import SettingSources, load_settings, open_settings
+from caesura.worker.cli import app
+from caesura.worker.errors import FatalError
+from caesura.worker.settings.catalogue import shown
+from caesura.worker.settings.tree import SettingSources, load_settings, open_settings
 
 SECRET = "open-sesame"
 BROKERS = {"CAESURA_KAFKA_BOOTSTRAP_SERVERS": "broker:9092"}

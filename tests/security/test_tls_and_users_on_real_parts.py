@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 import redis
 
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.word_source import KafkaWordSource
+from caesura.worker.adapters.redis.session_store import connect
+from caesura.worker.adapters.redis.settings import RedisSettings
+from caesura.worker.errors import BrokerError, FatalError, StoreError
 from tests.harness.command import CAESURA, started
 from tests.harness.parts.certificates import Certificates
 from tests.harness.parts.kafka_part import unique
 from tests.harness.parts.secured_parts import SecuredKafka, SecuredRedis, secured_kafka, secured_redis
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import check_every_word_once, speech
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.word_source import KafkaWordSource
-from worker.adapters.redis.session_store import connect
-from worker.adapters.redis.settings import RedisSettings
-from worker.errors import BrokerError, FatalError, StoreError
 
 pytestmark = [pytest.mark.kafka, pytest.mark.redis]
 

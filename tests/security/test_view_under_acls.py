@@ -12,20 +12,20 @@ from confluent_kafka.admin import AclBinding, AclBindingFilter, AclOperation, Ac
 from confluent_kafka.admin import ResourcePatternType as Pattern
 from confluent_kafka.admin import ResourceType as Kind
 
-from schemas.codec import encode_event, encode_segment
-from schemas.segments import Cause, Segment, SegmentWord, Source, Timing
-from schemas.versions import SEGMENT_VERSION
+from caesura.schemas.codec import encode_event, encode_segment
+from caesura.schemas.segments import Cause, Segment, SegmentWord, Source, Timing
+from caesura.schemas.versions import SEGMENT_VERSION
+from caesura.worker.errors import FatalError
+from caesura.worker.runtime.settings.settings import RuntimeSettings
+from caesura.worker.service.watch.watch_service import readable_topics
+from caesura.worker.settings.serving import ServeSettings
+from caesura.worker.settings.tree import BrokerSettings
 from tests.harness.parts.certificates import Certificates
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.secured_parts import SecuredKafka
 from tests.harness.speech import event
 from tests.harness.waiting import comes, wait_until
 from tests.harness.watching import ANSWER_WITHIN_S, messages, watching
-from worker.errors import FatalError
-from worker.runtime.settings import RuntimeSettings
-from worker.service.watch_service import readable_topics
-from worker.settings.serving import ServeSettings
-from worker.settings.tree import BrokerSettings
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(400)]
 USER, PASSWORD = "watcher", "view-canary-2291"

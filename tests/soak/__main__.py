@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from caesura.worker.sizing.resident_memory import resident_bytes
 from tests.chaos.fleet import Fleet
 from tests.harness.parts.kafka_part import Kafka, unique
 from tests.harness.parts.real_parts import real_parts
@@ -25,7 +26,6 @@ from tests.soak.listener import Listener
 from tests.soak.samples import Sample, outlived, sessions_stored, write_samples
 from tests.soak.speakers import Speakers
 from tests.soak.vocabulary import VOCABULARY
-from worker.sizing.resident_memory import resident_bytes
 
 _PARTITIONS = 4
 _WORKERS = 2

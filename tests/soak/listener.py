@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from confluent_kafka import Consumer, TopicPartition
 
-from schemas.codec import decode_segment
-from schemas.segments import Segment
+from caesura.schemas.codec import decode_segment
+from caesura.schemas.segments import Segment
 
 __all__ = ["Listener"]
 

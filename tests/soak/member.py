@@ -11,11 +11,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from schemas.labels import Labels, Punctuation
+from caesura.schemas.labels import Labels, Punctuation
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.core.language.labelling import LabelRequest
 from tests.chaos.member import work
 from tests.soak.vocabulary import VOCABULARY
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.labelling import LabelRequest
 
 __all__ = ["LookUpEngine"]
 

@@ -6,9 +6,9 @@ import json
 import sys
 from pathlib import Path
 
+from caesura.worker.adapters.onnx.engine import OnnxEngine
 from tests.chaos.member import work
 from tests.harness.places import SHIPPED
-from worker.adapters.onnx.engine import OnnxEngine
 
 __all__: list[str] = []
 

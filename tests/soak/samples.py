@@ -10,7 +10,7 @@ from typing import cast
 
 import redis
 
-from worker.adapters.redis.session_store import partition_key
+from caesura.worker.adapters.redis.session_store import partition_key
 
 __all__ = ["Sample", "outlived", "read_samples", "sessions_stored", "write_samples"]
 

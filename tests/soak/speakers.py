@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from confluent_kafka import Producer
 
-from schemas.codec import encode_event
-from schemas.events import Word, WordsEvent
-from worker.core.partitioning import murmur2_partition
+from caesura.schemas.codec import encode_event
+from caesura.schemas.events import Word, WordsEvent
+from caesura.worker.core.partition.partitioning import murmur2_partition
 
 __all__ = ["Speakers"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schemas.segments import Cause
+from caesura.schemas.segments import Cause
 from tests.harness.partition_driver import Driver, event
 from tests.harness.speech import said
 from tests.soak.member import LookUpEngine

@@ -12,10 +12,10 @@ import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from caesura.worker.cli import app
 from tests.harness.command import caesura, outside
 from tests.harness.places import ROOT
 from tests.harness.terminal import Terminal
-from worker.cli import app
 
 NEEDED_BY_FEW = frozenset(
     ["confluent_kafka", "httpx", "jieba", "numpy", "onnxruntime", "redis", "starlette", "structlog", "websockets"]
@@ -50,7 +50,7 @@ def test_the_list_settings_and_a_commands_options_are_told_without_what_other_co
     told = "import sys\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
     for arguments in (["--help"], ["--version"], ["settings"], ["worker", "--help"]):
         done = subprocess.run(
-            [sys.executable, "-c", f"from worker.cli import main\n{told}", *arguments],
+            [sys.executable, "-c", f"from caesura.worker.cli import main\n{told}", *arguments],
             cwd=ROOT,
             env=outside(),
             capture_output=True,
@@ -58,9 +58,9 @@ def test_the_list_settings_and_a_commands_options_are_told_without_what_other_co
             check=True,
         )
         imported = set(done.stderr.split())
-        assert "worker.cli" in imported
+        assert "caesura.worker.cli" in imported
         assert not imported & NEEDED_BY_FEW, arguments
-        others = {f"worker.commands.{name.replace('-', '_')}" for name in {*COMMANDS} - {"version", *arguments}}
+        others = {f"caesura.worker.commands.{name.replace('-', '_')}" for name in {*COMMANDS} - {"version", *arguments}}
         assert not imported & others, arguments
 
 
@@ -127,7 +127,7 @@ def test_where_nothing_listens_it_is_said_at_once(terminal: Terminal, command: t
 def test_the_shell_completes_commands_choices_and_settings(typed: str, offered: str) -> None:
     asked = {"_CAESURA_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1)}
     done = subprocess.run(
-        [sys.executable, "-c", "import sys; sys.argv[0] = 'caesura'; from worker.cli import main; main()"],
+        [sys.executable, "-c", "import sys; sys.argv[0] = 'caesura'; from caesura.worker.cli import main; main()"],
         cwd=ROOT,
         env=outside() | asked,
         capture_output=True,
@@ -168,14 +168,14 @@ def test_settings_that_do_not_fit_are_said_and_not_listed(terminal: Terminal) ->
 
 
 def test_output_can_be_cut_off_by_its_reader() -> None:
-    command = f"{sys.executable} -c 'from worker.cli import main; main()' settings --markdown | head -1"
+    command = f"{sys.executable} -c 'from caesura.worker.cli import main; main()' settings --markdown | head -1"
     done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S602
     assert (done.stdout, done.stderr) == ("# Settings\n", "")
 
 
 @pytest.mark.parametrize("asked", ["--help", "settings"])
 def test_a_reader_that_has_gone_is_no_failure(asked: str) -> None:
-    command = [sys.executable, "-c", "from worker.cli import main; main()", asked]
+    command = [sys.executable, "-c", "from caesura.worker.cli import main; main()", asked]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         assert running.stdout is not None
         assert running.stderr is not None

@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from worker.option_groups import grouped
+from caesura.worker.option_groups import grouped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from caesura.worker.app import opened_tracer
+from caesura.worker.runtime.settings.settings import RuntimeSettings, Traces
 from tests.harness.collector import collecting
+from tests.harness.in_memory_world import World
 from tests.harness.speech import check_every_word_once, speech
 from tests.harness.tracing import PATIENT
-from tests.harness.twin_world import World
-from worker.app import opened_tracer
-from worker.runtime.settings import RuntimeSettings, Traces
 
 CANARY = "zwieselhausen"
 SETTINGS = RuntimeSettings(deployment="blue", traces=Traces.OTLP)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.harness.twin_world import ManualClock
-from worker.app import health_of, warm_engine
-from worker.settings.tree import Settings, SettingSources, load_settings
+from caesura.worker.app import health_of, warm_engine
+from caesura.worker.settings.tree import Settings, SettingSources, load_settings
+from tests.harness.in_memory_world import ManualClock
 
 _LATEST_BEAT_S = 1.0
 """The engine's process beats once a second while it labels."""

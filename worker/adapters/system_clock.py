@@ -6,7 +6,7 @@ import time
 
 from typing_extensions import override
 
-from worker.ports.clock import Clock
+from caesura.worker.ports.clock import Clock
 
 __all__ = ["SystemClock"]
 

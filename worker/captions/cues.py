@@ -15,14 +15,14 @@ from itertools import groupby, pairwise
 
 import msgspec
 
-from schemas.segments import Segment, TranslationSegment
-from worker.captions.layout import CaptionWord, laid_out, lines_of
-from worker.captions.limits import CaptionLimits
-from worker.core.cleaning import Cleaning
-from worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
-from worker.core.rendering import Style, render_segment
-from worker.core.trusted import trusted_words
-from worker.core.typography import typography_of
+from caesura.schemas.segments import Segment, TranslationSegment
+from caesura.worker.captions.layout import CaptionWord, laid_out, lines_of
+from caesura.worker.captions.limits import CaptionLimits
+from caesura.worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
+from caesura.worker.core.rendering.cleaning import Cleaning
+from caesura.worker.core.rendering.rendering import Style, render_segment
+from caesura.worker.core.rendering.trusted import trusted_words
+from caesura.worker.core.rendering.typography import typography_of
 
 __all__ = ["Cue", "CueWriter"]
 

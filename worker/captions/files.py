@@ -5,7 +5,7 @@ Source: https://www.w3.org/TR/webvtt1/
 
 from __future__ import annotations
 
-from worker.captions.cues import Cue
+from caesura.worker.captions.cues import Cue
 
 __all__ = ["VTT_HEAD", "srt", "vtt"]
 

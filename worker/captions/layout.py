@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from worker.captions.limits import CaptionLimits, columns
+from caesura.worker.captions.limits import CaptionLimits, columns
 
 __all__ = ["CaptionWord", "laid_out", "lines_of"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 
-from worker.errors import FatalError
+from caesura.worker.errors import FatalError
 
 __all__ = ["CaptionLimits", "columns"]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from schemas.segments import Segment
-from worker.captions.cues import Cue, CueWriter
-from worker.captions.limits import CaptionLimits
-from worker.core.conversation import side_name
-from worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
-from worker.core.rendering import Style
-from worker.errors import FatalError
+from caesura.schemas.segments import Segment
+from caesura.worker.captions.cues import Cue, CueWriter
+from caesura.worker.captions.limits import CaptionLimits
+from caesura.worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
+from caesura.worker.core.rendering.conversation import side_name
+from caesura.worker.core.rendering.rendering import Style
+from caesura.worker.errors import FatalError
 
 __all__ = ["SideCues"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from worker.adapters.kafka.reachability import await_sign_of_life
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.topics import KafkaTopics
-from worker.checks.findings import Finding, FindingLevel
-from worker.errors import CaesuraError
+from caesura.worker.adapters.kafka.reachability import await_sign_of_life
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.topics import KafkaTopics
+from caesura.worker.checks.findings import Finding, FindingLevel
+from caesura.worker.errors import CaesuraError
 
 __all__ = ["check_brokers", "denied"]
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from worker.adapters.redis.client import RedisClient, make_client, ping
-from worker.adapters.redis.errors import FOREIGN, code_of, store_error
-from worker.adapters.redis.session_store import partition_key
-from worker.adapters.redis.settings import RedisSettings, RedisTopology
-from worker.checks.findings import Finding, FindingLevel
+from caesura.worker.adapters.redis.client import RedisClient, make_client, ping
+from caesura.worker.adapters.redis.errors import FOREIGN, code_of, store_error
+from caesura.worker.adapters.redis.session_store import partition_key
+from caesura.worker.adapters.redis.settings import RedisSettings, RedisTopology
+from caesura.worker.checks.findings import Finding, FindingLevel
 
 __all__ = ["check_redis"]
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from worker.adapters.kafka.topics import FoundTopic, WantedTopic
-from worker.checks.findings import Finding, FindingLevel
-from worker.runtime.settings import RuntimeSettings
+from caesura.worker.adapters.kafka.topics import FoundTopic, WantedTopic
+from caesura.worker.checks.findings import Finding, FindingLevel
+from caesura.worker.runtime.settings.settings import RuntimeSettings
 
 __all__ = ["INPUT_MAX_MESSAGE_BYTES", "differing", "judge", "retention_of", "wanted_topics"]
 

@@ -1,1 +1,1 @@
-"""The commands behind ``caesura``, one a file; ``worker.cli`` puts them together."""
+"""The commands behind ``caesura``, one a file; ``cli`` puts them together."""

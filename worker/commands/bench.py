@@ -9,18 +9,18 @@ from typing import Annotated
 
 import typer
 
-from worker.adapters.onnx.cpu_quota import threads_allowed
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.commands.options import ConfigOption, SetOption, origin_of
-from worker.commands.terminal import echo
-from worker.core.dictionary import load_dictionary
-from worker.errors import FatalError
-from worker.option_groups import grouped
-from worker.ports.engine import served_languages
-from worker.settings.tree import load_local_settings, models_folder
-from worker.sizing.advice import SHARE_GIVEN, Advice, advise
-from worker.sizing.measuring import OVERHEAD, OWN_DELAY_MS, Measured, Measurement
-from worker.sizing.speech import SPOKEN, WORDS_A_SECOND
+from caesura.worker.adapters.onnx.cpu_quota import threads_allowed
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.commands.options import ConfigOption, SetOption, origin_of
+from caesura.worker.commands.terminal import echo
+from caesura.worker.core.language.dictionary import load_dictionary
+from caesura.worker.errors import FatalError
+from caesura.worker.option_groups import grouped
+from caesura.worker.ports.engine import served_languages
+from caesura.worker.settings.tree import load_local_settings, models_folder
+from caesura.worker.sizing.advice import SHARE_GIVEN, Advice, advise
+from caesura.worker.sizing.measuring import OVERHEAD, OWN_DELAY_MS, Measured, Measurement
+from caesura.worker.sizing.speech import SPOKEN, WORDS_A_SECOND
 
 __all__ = ["bench"]
 

@@ -15,32 +15,32 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from schemas.codec import encode_event
-from schemas.events import WordsEvent
-from worker.adapters.kafka.event_sender import KafkaSender
-from worker.adapters.websocket.shown_address import is_address
-from worker.commands.brokers import reached_brokers
-from worker.commands.following import FollowedWords, WaitOptions, tell_ended, tell_sessions
-from worker.commands.held_stops import HeldStops
-from worker.commands.language import tell_unserved
-from worker.commands.options import ConfigOption, SetOption, origin_of
-from worker.commands.progress import counted_noun
-from worker.commands.replay import AgreeOption
-from worker.commands.speech_count import SpeechCount
-from worker.commands.terminal import echo
-from worker.errors import FatalError
-from worker.feeds.hypothesis import UnreadableMessageError
-from worker.feeds.lines import read_lines, readable_lines
-from worker.feeds.messages import json_messages
-from worker.feeds.recognised_speech import RecognisedSpeech
-from worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
-from worker.feeds.session_events import SessionEvents
-from worker.feeds.whose_messages import WhoseMessages
-from worker.option_groups import grouped
-from worker.settings.tree import load_local_settings
+from caesura.schemas.codec import encode_event
+from caesura.schemas.events import WordsEvent
+from caesura.worker.adapters.kafka.event_sender import KafkaSender
+from caesura.worker.adapters.websocket.shown_address import is_address
+from caesura.worker.commands.brokers import reached_brokers
+from caesura.worker.commands.following import FollowedWords, WaitOptions, tell_ended, tell_sessions
+from caesura.worker.commands.held_stops import HeldStops
+from caesura.worker.commands.language import tell_unserved
+from caesura.worker.commands.options import ConfigOption, SetOption, origin_of
+from caesura.worker.commands.progress import counted_noun
+from caesura.worker.commands.replay import AgreeOption
+from caesura.worker.commands.speech_count import SpeechCount
+from caesura.worker.commands.terminal import echo
+from caesura.worker.errors import FatalError
+from caesura.worker.feeds.hypothesis import UnreadableMessageError
+from caesura.worker.feeds.lines import read_lines, readable_lines
+from caesura.worker.feeds.messages import json_messages
+from caesura.worker.feeds.recognised_speech import RecognisedSpeech
+from caesura.worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
+from caesura.worker.feeds.session_events import SessionEvents
+from caesura.worker.feeds.whose_messages import WhoseMessages
+from caesura.worker.option_groups import grouped
+from caesura.worker.settings.tree import load_local_settings
 
 if TYPE_CHECKING:
-    from worker.adapters.websocket.recogniser_client import RecogniserClient
+    from caesura.worker.adapters.websocket.recogniser_client import RecogniserClient
 
 __all__ = ["bridge"]
 
@@ -106,7 +106,7 @@ class AddressOptions:
 
     def client(self, url: str, sound: int | None) -> RecogniserClient:
         """Return a client of the recogniser at ``url``. sound: the file descriptor of the opened audio."""
-        from worker.adapters.websocket.recogniser_client import Audio, RecogniserClient  # noqa: PLC0415 - an extra
+        from caesura.worker.adapters.websocket.recogniser_client import Audio, RecogniserClient  # noqa: PLC0415 - an extra
 
         return RecogniserClient(
             url=url,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from worker.adapters.kafka.reachability import await_sign_of_life
-from worker.settings.tree import BrokerSettings, SettingSources, load_broker_settings
+from caesura.worker.adapters.kafka.reachability import await_sign_of_life
+from caesura.worker.settings.tree import BrokerSettings, SettingSources, load_broker_settings
 
 __all__ = ["reached_brokers"]
 

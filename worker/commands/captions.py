@@ -8,23 +8,23 @@ from typing import Annotated
 
 import typer
 
-from schemas.segments import NumberForm
-from worker.adapters.captions.zoom_meeting import ZoomMeeting
-from worker.adapters.kafka.topic_reader import KafkaReader, Start
-from worker.captions.limits import CaptionLimits
-from worker.captions.sides import SideCues
-from worker.commands.brokers import reached_brokers
-from worker.commands.options import ConfigOption, NumbersOption, SetOption, origin_of
-from worker.commands.progress import counted_noun
-from worker.commands.tail import CaptionOptions, RouteOption, segment_of, topic_of
-from worker.commands.terminal import echo, escaped
-from worker.core.overlays.rules import OverlayRules
-from worker.core.rendering import Style
-from worker.errors import RetriableError
-from worker.feeds.lines import read_lines
-from worker.option_groups import grouped
-from worker.ports.caption_sink import CaptionSink
-from worker.settings.tree import BrokerSettings
+from caesura.schemas.segments import NumberForm
+from caesura.worker.adapters.captions.zoom_meeting import ZoomMeeting
+from caesura.worker.adapters.kafka.topic_reader import KafkaReader, Start
+from caesura.worker.captions.limits import CaptionLimits
+from caesura.worker.captions.sides import SideCues
+from caesura.worker.commands.brokers import reached_brokers
+from caesura.worker.commands.options import ConfigOption, NumbersOption, SetOption, origin_of
+from caesura.worker.commands.progress import counted_noun
+from caesura.worker.commands.tail import CaptionOptions, RouteOption, segment_of, topic_of
+from caesura.worker.commands.terminal import echo, escaped
+from caesura.worker.core.overlays.rules import OverlayRules
+from caesura.worker.core.rendering.rendering import Style
+from caesura.worker.errors import RetriableError
+from caesura.worker.feeds.lines import read_lines
+from caesura.worker.option_groups import grouped
+from caesura.worker.ports.caption_sink import CaptionSink
+from caesura.worker.settings.tree import BrokerSettings
 
 __all__ = ["captions"]
 
@@ -99,7 +99,7 @@ def obs(
     cut: StreamCaptionOptions,
 ) -> None:
     """Send captions into the stream of OBS Studio as they freeze (CEA-608: 32 columns a line)."""
-    from worker.adapters.captions.obs_stream import ObsStream  # noqa: PLC0415 - an extra
+    from caesura.worker.adapters.captions.obs_stream import ObsStream  # noqa: PLC0415 - an extra
 
     password = "".join(read_lines(str(password_file))).strip() if password_file is not None else ""
     cues = rendered.cues(cut.limits)

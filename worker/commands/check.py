@@ -9,18 +9,18 @@ from typing import Annotated
 
 import typer
 
-from worker.adapters.kafka.topics import KafkaTopics
-from worker.adapters.onnx.compiled_products import KINDS
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.checks.findings import Finding, FindingLevel
-from worker.checks.kafka import check_brokers, denied
-from worker.checks.redis import check_redis
-from worker.checks.topic_plan import judge, retention_of, wanted_topics
-from worker.commands.options import ConfigOption, SetOption, origin_of
-from worker.commands.terminal import echo
-from worker.errors import CaesuraError
-from worker.runtime.settings import RuntimeSettings
-from worker.settings.tree import Settings, load_settings, models_folder, settings_shown
+from caesura.worker.adapters.kafka.topics import KafkaTopics
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.checks.findings import Finding, FindingLevel
+from caesura.worker.checks.kafka import check_brokers, denied
+from caesura.worker.checks.redis import check_redis
+from caesura.worker.checks.topic_plan import judge, retention_of, wanted_topics
+from caesura.worker.commands.options import ConfigOption, SetOption, origin_of
+from caesura.worker.commands.terminal import echo
+from caesura.worker.errors import CaesuraError
+from caesura.worker.inference.network.int8_matmul import KINDS
+from caesura.worker.runtime.settings.settings import RuntimeSettings
+from caesura.worker.settings.tree import Settings, load_settings, models_folder, settings_shown
 
 __all__ = ["check"]
 
@@ -103,7 +103,7 @@ def _models(worker: RuntimeSettings) -> Iterator[Finding]:
         state = "active" if model.active else "loaded, not active"
         reason = (
             f"{model.language}, {state}, {model.look_ahead_words} words of look-ahead; {engine.threads} threads of "
-            f"{os.cpu_count()} processors; {_computed_by(engine.compiled_parts(model.name))}"
+            f"{os.cpu_count()} processors; {_computed_by(engine.compiled_kernels(model.name))}"
         )
         yield Finding(subject=f"model {model.name}", verdict=FindingLevel.GOOD, reason=reason)
     for name, doubt in engine.doubts.items():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from schemas.segments import Segment, TranslationSegment
-from worker.commands.terminal import escaped
-from worker.core.conversation import Characteristics, ConversationOrder, Placed, in_order, side_name
-from worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
-from worker.core.rendering import Style, render_segment
+from caesura.schemas.segments import Segment, TranslationSegment
+from caesura.worker.commands.terminal import escaped
+from caesura.worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
+from caesura.worker.core.rendering.conversation import Characteristics, ConversationOrder, Placed, in_order, side_name
+from caesura.worker.core.rendering.rendering import Style, render_segment
 
 __all__ = ["conversation_line", "live_order", "talk_lines", "text_of", "whole_order"]
 

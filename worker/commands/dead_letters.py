@@ -10,17 +10,17 @@ from typing import Annotated
 import msgspec
 import typer
 
-from schemas.codec import decode_event
-from schemas.errors import InvalidEventError, NewerVersionError
-from worker.adapters.kafka.event_sender import KafkaSender
-from worker.adapters.kafka.topic_reader import KafkaReader, Start
-from worker.commands.brokers import reached_brokers
-from worker.commands.letter import Letter
-from worker.commands.options import ConfigOption, SetOption, origin_of
-from worker.commands.progress import counted, counted_noun
-from worker.commands.terminal import echo, escaped
-from worker.errors import FatalError
-from worker.settings.tree import BrokerSettings
+from caesura.schemas.codec import decode_event
+from caesura.schemas.errors import InvalidEventError, NewerVersionError
+from caesura.worker.adapters.kafka.event_sender import KafkaSender
+from caesura.worker.adapters.kafka.topic_reader import KafkaReader, Start
+from caesura.worker.commands.brokers import reached_brokers
+from caesura.worker.commands.letter import Letter
+from caesura.worker.commands.options import ConfigOption, SetOption, origin_of
+from caesura.worker.commands.progress import counted, counted_noun
+from caesura.worker.commands.terminal import echo, escaped
+from caesura.worker.errors import FatalError
+from caesura.worker.settings.tree import BrokerSettings
 
 __all__ = ["dead_letters"]
 

@@ -1,6 +1,6 @@
 """A command that is listed without its module, which is imported when the command is called or completed.
 
-A module of ``worker.commands`` holds what bears its name: a function, or a Typer where the command has commands of its
+A module of ``commands`` holds what bears its name: a function, or a Typer where the command has commands of its
 own. What stands here of a command is what lists of commands show of it: its name and the first paragraph of its help.
 """
 

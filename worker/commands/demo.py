@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from worker.commands.serve import needs_web
-from worker.commands.terminal import echo
-from worker.demo.show import run_demo
+from caesura.worker.commands.serve import needs_web
+from caesura.worker.commands.terminal import echo
+from caesura.worker.demo.show import run_demo
 
 __all__ = ["demo"]
 
@@ -28,7 +28,7 @@ def demo(
     """
     if web:
         with needs_web():
-            from worker.demo.web import run_web_demo  # noqa: PLC0415 - an extra
+            from caesura.worker.demo.web import run_web_demo  # noqa: PLC0415 - an extra
         run_web_demo(speed=speed, port=port, tell=lambda line: echo(line, err=True))
         return
     run_demo(Console(highlight=False), speed=speed)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from schemas.segments import Segment
-from worker.commands.terminal import escaped
+from caesura.schemas.segments import Segment
+from caesura.worker.commands.terminal import escaped
 
 __all__ = ["DisfluencyCounts"]
 

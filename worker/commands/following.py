@@ -13,17 +13,17 @@ from typing import Annotated, Self
 
 import typer
 
-from schemas.codec import decode_event, decode_segment
-from schemas.errors import InvalidEventError, NewerVersionError
-from schemas.events import WordsEvent
-from schemas.state import SessionStatus, decode_ledger
-from worker.adapters.kafka.topic_reader import KafkaReader, Start
-from worker.commands.letter import Letter
-from worker.commands.terminal import echo, escaped
-from worker.commands.word_fates import WordFates
-from worker.errors import CaesuraError
-from worker.ports.records import Record
-from worker.settings.tree import BrokerSettings
+from caesura.schemas.codec import decode_event, decode_segment
+from caesura.schemas.errors import InvalidEventError, NewerVersionError
+from caesura.schemas.events import WordsEvent
+from caesura.schemas.state import SessionStatus, decode_ledger
+from caesura.worker.adapters.kafka.topic_reader import KafkaReader, Start
+from caesura.worker.commands.letter import Letter
+from caesura.worker.commands.terminal import echo, escaped
+from caesura.worker.commands.word_fates import WordFates
+from caesura.worker.errors import CaesuraError
+from caesura.worker.ports.records import Record
+from caesura.worker.settings.tree import BrokerSettings
 
 __all__ = ["FollowedWords", "WaitOptions", "tell_ended", "tell_sessions"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from worker.adapters.onnx.model_folder import languages_of
-from worker.commands.terminal import echo
-from worker.core.rules import primary_language
-from worker.core.served_languages import unserved
-from worker.runtime.settings import RuntimeSettings
-from worker.settings.tree import models_folder_if_any
+from caesura.worker.commands.terminal import echo
+from caesura.worker.core.language.rules import primary_language
+from caesura.worker.core.language.served_languages import unserved
+from caesura.worker.inference.model.model_folder import languages_of
+from caesura.worker.runtime.settings.settings import RuntimeSettings
+from caesura.worker.settings.tree import models_folder_if_any
 
 __all__ = ["LanguageOfText", "tell_unserved"]
 

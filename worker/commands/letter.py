@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from schemas.codec import decode_event
-from schemas.dead_letters import DeadLetterHeader as Header
-from schemas.dead_letters import DeadLetterReason as Reason
-from schemas.errors import InvalidEventError, NewerVersionError
-from worker.ports.records import Record
+from caesura.schemas.codec import decode_event
+from caesura.schemas.dead_letters import DeadLetterHeader as Header
+from caesura.schemas.dead_letters import DeadLetterReason as Reason
+from caesura.schemas.errors import InvalidEventError, NewerVersionError
+from caesura.worker.ports.records import Record
 
 __all__ = ["Letter"]
 

@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
-from schemas.segments import NumberForm
-from worker.errors import FatalError
-from worker.settings.sources import meant
-from worker.settings.tree import SettingSources, open_settings
+from caesura.schemas.segments import NumberForm
+from caesura.worker.errors import FatalError
+from caesura.worker.settings.sources import meant
+from caesura.worker.settings.tree import SettingSources, open_settings
 
 __all__ = ["ConfigOption", "NumbersOption", "SetOption", "origin_of"]
 

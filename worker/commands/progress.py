@@ -10,7 +10,7 @@ from typing import TypeVar
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from worker.commands.terminal import echo
+from caesura.worker.commands.terminal import echo
 
 __all__ = ["counted", "counted_noun"]
 

@@ -12,30 +12,30 @@ from typing import Annotated
 import msgspec
 import typer
 
-from schemas.segments import NumberForm, Segment
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.commands.doubted_models import tell_doubts
-from worker.commands.language import LanguageOfText
-from worker.commands.options import ConfigOption, NumbersOption, SetOption, origin_of
-from worker.commands.progress import counted
-from worker.commands.terminal import echo, write
-from worker.core.cleaning import Cleaning, CleaningLevel
-from worker.core.joined_text import joined_text
-from worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
-from worker.core.rendering import Style, render_segment
-from worker.core.rules import DecodingRules
-from worker.core.segmentation import segmenters
-from worker.core.served_languages import unserved
-from worker.core.stream import LabelSource, StreamingLabeller
-from worker.errors import FatalError
-from worker.feeds.file_format import LOOKED_AT_LINES, spoken_format
-from worker.feeds.foreign_files import is_lone_value
-from worker.feeds.formats.text import SpokenLines
-from worker.feeds.lines import read_lines
-from worker.feeds.speaker_labels import SpeakerLabels
-from worker.option_groups import grouped
-from worker.ports.engine import served_languages
-from worker.settings.tree import load_local_settings, models_folder
+from caesura.schemas.segments import NumberForm, Segment
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.commands.accuracy_warnings import print_accuracy_warnings
+from caesura.worker.commands.language import LanguageOfText
+from caesura.worker.commands.options import ConfigOption, NumbersOption, SetOption, origin_of
+from caesura.worker.commands.progress import counted
+from caesura.worker.commands.terminal import echo, write
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.language.segmentation import segmenters
+from caesura.worker.core.language.served_languages import unserved
+from caesura.worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
+from caesura.worker.core.rendering.cleaning import Cleaning, CleaningLevel
+from caesura.worker.core.rendering.joined_text import joined_text
+from caesura.worker.core.rendering.rendering import Style, render_segment
+from caesura.worker.core.session.stream import LabelSource, StreamingLabeller
+from caesura.worker.errors import FatalError
+from caesura.worker.feeds.file_format import LOOKED_AT_LINES, spoken_format
+from caesura.worker.feeds.foreign_files import is_lone_value
+from caesura.worker.feeds.formats.text import SpokenLines
+from caesura.worker.feeds.lines import read_lines
+from caesura.worker.feeds.speaker_labels import SpeakerLabels
+from caesura.worker.option_groups import grouped
+from caesura.worker.ports.engine import served_languages
+from caesura.worker.settings.tree import load_local_settings, models_folder
 
 __all__ = ["Lines", "Output", "punctuate"]
 
@@ -94,7 +94,7 @@ def punctuate(
     """
     settings = load_local_settings(origin_of(config, assignments))
     engine = OnnxEngine(models_folder(settings.worker), active=settings.worker.active_models)
-    tell_doubts(engine.doubts)
+    print_accuracy_warnings(engine.doubts)
     if (told := unserved(lang, served_languages(engine.models))) is not None:
         echo(told, err=True)
     lines = Lines(

@@ -11,26 +11,26 @@ from typing import Annotated
 import msgspec
 import typer
 
-from schemas.codec import encode_event
-from schemas.events import WordsEvent
-from schemas.versions import EVENT_VERSION
-from worker.adapters.kafka.event_sender import KafkaSender
-from worker.commands.brokers import reached_brokers
-from worker.commands.following import WaitOptions, tell_ended, tell_sessions
-from worker.commands.language import tell_unserved
-from worker.commands.options import ConfigOption, SetOption, origin_of
-from worker.commands.progress import counted
-from worker.commands.speech_count import SpeechCount
-from worker.commands.terminal import echo
-from worker.errors import FatalError
-from worker.feeds.file_format import FileFormat
-from worker.feeds.lines import read_lines
-from worker.feeds.pacing import paced
-from worker.feeds.recorded_speech import RecordedSpeech
-from worker.feeds.refusal import why_refused
-from worker.feeds.timed_events import Pace, TimedEvent, ended, routed
-from worker.option_groups import grouped
-from worker.settings.tree import BrokerSettings, load_local_settings
+from caesura.schemas.codec import encode_event
+from caesura.schemas.events import WordsEvent
+from caesura.schemas.versions import EVENT_VERSION
+from caesura.worker.adapters.kafka.event_sender import KafkaSender
+from caesura.worker.commands.brokers import reached_brokers
+from caesura.worker.commands.following import WaitOptions, tell_ended, tell_sessions
+from caesura.worker.commands.language import tell_unserved
+from caesura.worker.commands.options import ConfigOption, SetOption, origin_of
+from caesura.worker.commands.progress import counted
+from caesura.worker.commands.speech_count import SpeechCount
+from caesura.worker.commands.terminal import echo
+from caesura.worker.errors import FatalError
+from caesura.worker.feeds.file_format import FileFormat
+from caesura.worker.feeds.lines import read_lines
+from caesura.worker.feeds.pacing import paced
+from caesura.worker.feeds.recorded_speech import RecordedSpeech
+from caesura.worker.feeds.refusal import why_refused
+from caesura.worker.feeds.timed_events import Pace, TimedEvent, ended, routed
+from caesura.worker.option_groups import grouped
+from caesura.worker.settings.tree import BrokerSettings, load_local_settings
 
 __all__ = ["AgreeOption", "replay"]
 

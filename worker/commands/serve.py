@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
-from worker.adapters.system_clock import SystemClock
-from worker.commands.doubted_models import tell_doubts
-from worker.commands.options import ConfigOption, SetOption, origin_of
-from worker.commands.terminal import echo
-from worker.core.dictionary import load_dictionary
-from worker.errors import FatalError
-from worker.settings.tree import load_local_settings
+from caesura.worker.adapters.system_clock import SystemClock
+from caesura.worker.commands.accuracy_warnings import print_accuracy_warnings
+from caesura.worker.commands.options import ConfigOption, SetOption, origin_of
+from caesura.worker.commands.terminal import echo
+from caesura.worker.core.language.dictionary import load_dictionary
+from caesura.worker.errors import FatalError
+from caesura.worker.settings.tree import load_local_settings
 
 __all__ = ["needs_web", "serve", "serve_assignments"]
 
@@ -32,15 +32,15 @@ def serve(
     they end with their connection. Open the address in a browser to try it; docs/serve.md has clients of ten lines.
     """
     settings = load_local_settings(origin_of(config, serve_assignments(assignments, host, port)))
-    from worker.app import warm_engine  # noqa: PLC0415 - a second of imports: a wrong setting is told without
+    from caesura.worker.app import warm_engine  # noqa: PLC0415 - a second of imports: a wrong setting is told without
 
     with needs_web():
-        from worker.service.server import listening  # noqa: PLC0415 - an extra
-        from worker.service.word_service import WordService  # noqa: PLC0415
+        from caesura.worker.service.clients.word_service import WordService  # noqa: PLC0415
+        from caesura.worker.service.server.server import listening  # noqa: PLC0415 - an extra
     listener = listening(settings.serve)
     load_dictionary()
     engine = warm_engine(settings.worker)
-    tell_doubts(engine.doubts)
+    print_accuracy_warnings(engine.doubts)
     echo(f"caesura serves {listener.url} (WebSocket: {listener.url.replace('http', 'ws', 1)}v1/words)", err=True)
     raise typer.Exit(WordService(settings=settings, engine=engine, clock=SystemClock()).run(listener))
 

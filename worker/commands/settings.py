@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from worker.commands.options import ConfigOption, SetOption, origin_of
-from worker.commands.terminal import echo, escaped
-from worker.errors import FatalError
-from worker.settings.catalogue import Leaf, shown
-from worker.settings.tree import load_settings_to_show, open_settings
+from caesura.worker.commands.options import ConfigOption, SetOption, origin_of
+from caesura.worker.commands.terminal import echo, escaped
+from caesura.worker.errors import FatalError
+from caesura.worker.settings.catalogue import Leaf, shown
+from caesura.worker.settings.tree import load_settings_to_show, open_settings
 
 __all__ = ["settings", "settings_reference"]
 
@@ -49,7 +49,7 @@ _ABOUT = {
     "bounds": "What sessions may choose in their first event. A value outside is clamped to the bounds.",
     "serve": "`caesura serve` and `caesura view`: where they listen, who may come, what one may ask for.",
     "kafka": "How Kafka is reached, and the group's and the transactions' times.",
-    "redis": "How Redis is reached. Its client retries are off, always: only the seam knows what an unanswered write "
+    "redis": "How Redis is reached. Its client retries are off, always: only the protocol knows what an unanswered write "
     "means.",
 }
 

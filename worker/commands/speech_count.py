@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from schemas.events import WordsEvent
-from worker.commands.language import LanguageOfText
-from worker.commands.progress import counted_noun
-from worker.commands.terminal import echo
+from caesura.schemas.events import WordsEvent
+from caesura.worker.commands.language import LanguageOfText
+from caesura.worker.commands.progress import counted_noun
+from caesura.worker.commands.terminal import echo
 
 __all__ = ["SpeechCount"]
 

@@ -12,27 +12,27 @@ from typing import Annotated
 import msgspec
 import typer
 
-from schemas.codec import decode_segment, decode_translation
-from schemas.segments import NumberForm, Segment
-from worker.adapters.kafka.topic_reader import KafkaReader, Start
-from worker.captions.cues import CueWriter
-from worker.captions.files import VTT_HEAD, srt, vtt
-from worker.captions.limits import CaptionLimits
-from worker.commands.brokers import reached_brokers
-from worker.commands.conversation_lines import conversation_line, live_order, talk_lines, text_of, whole_order
-from worker.commands.disfluency_counts import DisfluencyCounts
-from worker.commands.options import ConfigOption, NumbersOption, SetOption, origin_of
-from worker.commands.progress import counted_noun
-from worker.commands.terminal import echo, escaped
-from worker.core.conversation import Placed, characteristics_of
-from worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
-from worker.core.rendering import Style
-from worker.errors import FatalError
-from worker.option_groups import grouped
-from worker.ports.records import Record
-from worker.settings.sources import meant
-from worker.settings.tree import BrokerSettings
-from worker.transcripts.writing import TranscriptForm, TranscriptWriter
+from caesura.schemas.codec import decode_segment, decode_translation
+from caesura.schemas.segments import NumberForm, Segment
+from caesura.worker.adapters.kafka.topic_reader import KafkaReader, Start
+from caesura.worker.captions.cues import CueWriter
+from caesura.worker.captions.files import VTT_HEAD, srt, vtt
+from caesura.worker.captions.limits import CaptionLimits
+from caesura.worker.commands.brokers import reached_brokers
+from caesura.worker.commands.conversation_lines import conversation_line, live_order, talk_lines, text_of, whole_order
+from caesura.worker.commands.disfluency_counts import DisfluencyCounts
+from caesura.worker.commands.options import ConfigOption, NumbersOption, SetOption, origin_of
+from caesura.worker.commands.progress import counted_noun
+from caesura.worker.commands.terminal import echo, escaped
+from caesura.worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
+from caesura.worker.core.rendering.conversation import Placed, characteristics_of
+from caesura.worker.core.rendering.rendering import Style
+from caesura.worker.errors import FatalError
+from caesura.worker.option_groups import grouped
+from caesura.worker.ports.records import Record
+from caesura.worker.settings.sources import meant
+from caesura.worker.settings.tree import BrokerSettings
+from caesura.worker.transcripts.writing import TranscriptForm, TranscriptWriter
 
 __all__ = [
     "CaptionOptions",

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from worker.adapters.kafka.topics import KafkaTopics
-from worker.checks.topic_plan import differing, retention_of, wanted_topics
-from worker.commands.brokers import reached_brokers
-from worker.commands.options import ConfigOption, SetOption, origin_of
-from worker.commands.terminal import echo
-from worker.errors import FatalError
+from caesura.worker.adapters.kafka.topics import KafkaTopics
+from caesura.worker.checks.topic_plan import differing, retention_of, wanted_topics
+from caesura.worker.commands.brokers import reached_brokers
+from caesura.worker.commands.options import ConfigOption, SetOption, origin_of
+from caesura.worker.commands.terminal import echo
+from caesura.worker.errors import FatalError
 
 __all__ = ["topics"]
 

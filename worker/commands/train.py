@@ -10,12 +10,12 @@ from shutil import get_terminal_size
 
 import typer
 
-from worker.commands.terminal import echo
-from worker.errors import FatalError
+from caesura.worker.commands.terminal import echo
+from caesura.worker.errors import FatalError
 
 __all__ = ["train"]
 
-_MODELS = __name__.removesuffix("worker.commands.train") + "models"
+_MODELS = __name__.removesuffix("caesura.worker.commands.train") + "models"
 _NEEDED = (_MODELS, "torch", "onnx")
 _HELP = frozenset(("--help", "-h"))
 _INSTALL = "pip install '.[train]' in a checkout, or make setup-train in a checkout"
@@ -24,7 +24,7 @@ _INSTALL = "pip install '.[train]' in a checkout, or make setup-train in a check
 def train(context: typer.Context) -> None:
     """Train a shipped model further on a folder of your own text: `caesura train FOLDER --language en`.
 
-    The same as `python -m models tune`; docs/tutorial-own-text.md shows it from beginning to end. It needs the train
+    The same as `python -m caesura.models tune`; docs/tutorial-own-text.md shows it from beginning to end. It needs the train
     extra (torch), which a worker does without: `make setup-train` in a checkout.
     """
     missing = ", ".join(name for name in _NEEDED if find_spec(name) is None)  # found, never imported
@@ -38,7 +38,7 @@ def train(context: typer.Context) -> None:
         raise typer.Exit
     if missing:
         raise FatalError(
-            f"training needs {missing}, not installed here: {_INSTALL}; then caesura train, or python -m models tune"
+            f"training needs {missing}, not installed here: {_INSTALL}; then caesura train, or python -m caesura.models tune"
         )
     sys.stdout.flush()
     os.execv(sys.executable, [*command, *context.args])  # noqa: S606 - no shell
@@ -50,5 +50,7 @@ def _help_of(command: list[str]) -> str:
     asked, variables = [*command, "--help"], os.environ | width
     done = subprocess.run(asked, env=variables, capture_output=True, text=True, check=False)  # noqa: S603 - our own
     if done.returncode:
-        raise FatalError(f"python -m models tune --help ended with status {done.returncode}: {done.stderr[-1000:]}")
+        raise FatalError(
+            f"python -m caesura.models tune --help ended with status {done.returncode}: {done.stderr[-1000:]}"
+        )
     return done.stdout

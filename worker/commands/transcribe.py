@@ -10,26 +10,26 @@ from typing import Annotated
 
 import typer
 
-from schemas.segments import NumberForm
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.commands.doubted_models import tell_doubts
-from worker.commands.options import ConfigOption, NumbersOption, SetOption, origin_of
-from worker.commands.progress import counted, counted_noun
-from worker.commands.replay import AgreeOption
-from worker.commands.speech_count import SpeechCount
-from worker.commands.tail import CaptionOptions
-from worker.commands.terminal import echo, write
-from worker.core.cleaning import CleaningLevel
-from worker.core.served_languages import unserved
-from worker.errors import CaesuraError, FatalError
-from worker.feeds.file_format import FileFormat
-from worker.feeds.timed_events import TimedEvent
-from worker.option_groups import grouped
-from worker.ports.engine import Engine, served_languages
-from worker.settings.tree import LocalSettings, load_local_settings, models_folder
-from worker.transcripts.decoding import RecordingDecoder
-from worker.transcripts.recording import Recording, open_recording
-from worker.transcripts.writing import TranscriptForm, TranscriptWriter
+from caesura.schemas.segments import NumberForm
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.commands.accuracy_warnings import print_accuracy_warnings
+from caesura.worker.commands.options import ConfigOption, NumbersOption, SetOption, origin_of
+from caesura.worker.commands.progress import counted, counted_noun
+from caesura.worker.commands.replay import AgreeOption
+from caesura.worker.commands.speech_count import SpeechCount
+from caesura.worker.commands.tail import CaptionOptions
+from caesura.worker.commands.terminal import echo, write
+from caesura.worker.core.language.served_languages import unserved
+from caesura.worker.core.rendering.cleaning import CleaningLevel
+from caesura.worker.errors import CaesuraError, FatalError
+from caesura.worker.feeds.file_format import FileFormat
+from caesura.worker.feeds.timed_events import TimedEvent
+from caesura.worker.option_groups import grouped
+from caesura.worker.ports.engine import Engine, served_languages
+from caesura.worker.settings.tree import LocalSettings, load_local_settings, models_folder
+from caesura.worker.transcripts.decoding import RecordingDecoder
+from caesura.worker.transcripts.recording import Recording, open_recording
+from caesura.worker.transcripts.writing import TranscriptForm, TranscriptWriter
 
 __all__ = ["transcribe"]
 
@@ -102,7 +102,7 @@ def transcribe(
     settings = load_local_settings(origin_of(config, assignments))
     targets = _targets(files, wanted)
     engine = OnnxEngine(models_folder(settings.worker), active=settings.worker.active_models)
-    tell_doubts(engine.doubts)
+    print_accuracy_warnings(engine.doubts)
     if (told := unserved(wanted.lang, served_languages(engine.models))) is not None:
         echo(told, err=True)
     failed = False

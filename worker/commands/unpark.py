@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from worker.adapters.kafka.reachability import await_sign_of_life
-from worker.adapters.kafka.topic_reader import KafkaReader
-from worker.adapters.redis.session_store import connect
-from worker.commands.options import ConfigOption, SetOption, origin_of
-from worker.commands.terminal import echo
-from worker.errors import FatalError, StoreError
-from worker.settings.tree import load_settings
+from caesura.worker.adapters.kafka.reachability import await_sign_of_life
+from caesura.worker.adapters.kafka.topic_reader import KafkaReader
+from caesura.worker.adapters.redis.session_store import connect
+from caesura.worker.commands.options import ConfigOption, SetOption, origin_of
+from caesura.worker.commands.terminal import echo
+from caesura.worker.errors import FatalError, StoreError
+from caesura.worker.settings.tree import load_settings
 
 __all__ = ["unpark"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from worker.commands.terminal import echo
+from caesura.worker.commands.terminal import echo
 
 __all__ = ["version"]
 

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from worker.adapters.kafka.topic_reader import Start
-from worker.adapters.system_clock import SystemClock
-from worker.commands.brokers import reached_brokers
-from worker.commands.options import ConfigOption, SetOption, origin_of
-from worker.commands.serve import needs_web, serve_assignments
-from worker.commands.terminal import echo
+from caesura.worker.adapters.kafka.topic_reader import Start
+from caesura.worker.adapters.system_clock import SystemClock
+from caesura.worker.commands.brokers import reached_brokers
+from caesura.worker.commands.options import ConfigOption, SetOption, origin_of
+from caesura.worker.commands.serve import needs_web, serve_assignments
+from caesura.worker.commands.terminal import echo
 
 __all__ = ["view"]
 
@@ -31,8 +31,8 @@ def view(
     """
     settings = reached_brokers(origin_of(config, serve_assignments(assignments, host, port)))
     with needs_web():
-        from worker.service.server import listening  # noqa: PLC0415 - an extra
-        from worker.service.watch_service import WatchService, readable_topics  # noqa: PLC0415
+        from caesura.worker.service.server.server import listening  # noqa: PLC0415 - an extra
+        from caesura.worker.service.watch.watch_service import WatchService, readable_topics  # noqa: PLC0415
     topics = readable_topics(settings)
     listener = listening(settings.serve)
     echo(f"caesura shows {topics.segments} on {listener.url}", err=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from schemas.events import WordsEvent
-from schemas.segments import Segment
+from caesura.schemas.events import WordsEvent
+from caesura.schemas.segments import Segment
 
 __all__ = ["WordFates"]
 

@@ -6,8 +6,8 @@ import logging
 
 import typer
 
-from worker.commands.options import ConfigOption, SetOption, origin_of
-from worker.settings.tree import load_settings
+from caesura.worker.commands.options import ConfigOption, SetOption, origin_of
+from caesura.worker.settings.tree import load_settings
 
 __all__ = ["worker"]
 
@@ -23,7 +23,7 @@ def worker(config: ConfigOption = None, assignments: SetOption = None) -> None:
     static name, 4 an inference hung. docs/operations.md, "Exit status", says more.
     """
     settings = load_settings(origin_of(config, assignments))
-    from worker.app import run_worker  # noqa: PLC0415 - a second of imports: help and a wrong setting are told without
+    from caesura.worker.app import run_worker  # noqa: PLC0415 - a second of imports: help and a wrong setting are told without
 
     logging.getLogger("caesura.kafka").setLevel(logging.NOTSET)
     raise typer.Exit(run_worker(settings))

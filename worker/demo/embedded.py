@@ -9,20 +9,20 @@ from contextlib import ExitStack, contextmanager
 
 from typing_extensions import override
 
-from worker.adapters.kafka.word_source import KafkaWordSource
-from worker.adapters.memory.session_store import MemoryRedis, MemorySessionStore
-from worker.adapters.system_clock import SystemClock
-from worker.app import build_worker
-from worker.demo.script import TARGET
-from worker.embedded.embedded_redis import EmbeddedRedis, find_redis_server
-from worker.embedded.mock_cluster import PlainPublisher, mock_cluster
-from worker.errors import FatalError
-from worker.ports.observer import Event, ReadinessTold, SilentObserver
-from worker.ports.publisher import Publisher
-from worker.ports.session_store import SessionStore
-from worker.runtime.loop import Worker
-from worker.settings.tree import Settings, SettingSources, load_settings
-from worker.telemetry.log import make_log
+from caesura.worker.adapters.kafka.word_source import KafkaWordSource
+from caesura.worker.adapters.memory.session_store import MemoryRedis, MemorySessionStore
+from caesura.worker.adapters.system_clock import SystemClock
+from caesura.worker.app import build_worker
+from caesura.worker.demo.script import TARGET
+from caesura.worker.embedded.embedded_redis import EmbeddedRedis, find_redis_server
+from caesura.worker.embedded.mock_cluster import PlainPublisher, mock_cluster
+from caesura.worker.errors import FatalError
+from caesura.worker.ports.observer import Event, ReadinessReported, SilentObserver
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.ports.session_store import SessionStore
+from caesura.worker.runtime.loop.loop import Worker
+from caesura.worker.settings.tree import Settings, SettingSources, load_settings
+from caesura.worker.telemetry.log import make_log
 
 __all__ = ["Cast", "embedded_parts"]
 
@@ -70,7 +70,7 @@ class _Observer(SilentObserver):
     @override
     def note(self, event: Event) -> None:
         """Note that there is no reason left."""
-        if isinstance(event, ReadinessTold) and not event.reasons:
+        if isinstance(event, ReadinessReported) and not event.reasons:
             self._joined.set()
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from schemas.events import Word, WordsEvent
-from schemas.versions import EVENT_VERSION
-from worker.feeds.timed_events import TimedEvent
+from caesura.schemas.events import Word, WordsEvent
+from caesura.schemas.versions import EVENT_VERSION
+from caesura.worker.feeds.timed_events import TimedEvent
 
 __all__ = ["TALKS", "TARGET", "Talk", "events"]
 

@@ -10,16 +10,16 @@ from contextlib import ExitStack
 from rich.console import Console
 from rich.live import Live
 
-from schemas.codec import decode_translation, encode_event
-from schemas.segments import TranslationSegment
-from worker.adapters.kafka.event_sender import KafkaSender
-from worker.adapters.kafka.topic_reader import KafkaReader, Start
-from worker.demo.embedded import Cast, embedded_parts
-from worker.demo.script import TARGET, events
-from worker.demo.stage import Stage
-from worker.demo.view import picture, plain_lines
-from worker.errors import FatalError
-from worker.ports.records import Record
+from caesura.schemas.codec import decode_translation, encode_event
+from caesura.schemas.segments import TranslationSegment
+from caesura.worker.adapters.kafka.event_sender import KafkaSender
+from caesura.worker.adapters.kafka.topic_reader import KafkaReader, Start
+from caesura.worker.demo.embedded import Cast, embedded_parts
+from caesura.worker.demo.script import TARGET, events
+from caesura.worker.demo.stage import Stage
+from caesura.worker.demo.view import picture, plain_lines
+from caesura.worker.errors import FatalError
+from caesura.worker.ports.records import Record
 
 __all__ = ["await_worker", "run_demo"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from schemas.events import WordsEvent
-from schemas.segments import SegmentWord, TranslationSegment
+from caesura.schemas.events import WordsEvent
+from caesura.schemas.segments import SegmentWord, TranslationSegment
 
 __all__ = ["Speaker", "Stage"]
 

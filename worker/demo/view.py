@@ -9,11 +9,11 @@ from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.text import Text
 
-from schemas.labels import kind_of
-from schemas.segments import Cause, TranslationSegment
-from worker.core.rendering import Style, render_segment
-from worker.core.typography import typography_of
-from worker.demo.stage import Speaker, Stage
+from caesura.schemas.labels import kind_of
+from caesura.schemas.segments import Cause, TranslationSegment
+from caesura.worker.core.rendering.rendering import Style, render_segment
+from caesura.worker.core.rendering.typography import typography_of
+from caesura.worker.demo.stage import Speaker, Stage
 
 __all__ = ["picture", "plain_lines", "shares"]
 

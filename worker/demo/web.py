@@ -9,16 +9,16 @@ from contextlib import AbstractContextManager
 
 import msgspec
 
-from schemas.codec import encode_event
-from worker.adapters.kafka.event_sender import KafkaSender
-from worker.adapters.kafka.topic_reader import Start
-from worker.adapters.system_clock import SystemClock
-from worker.demo.embedded import Cast, embedded_parts
-from worker.demo.script import events
-from worker.demo.show import await_worker
-from worker.service.server import listening
-from worker.service.topic_watch import WatchedTopics
-from worker.service.watch_service import WatchService
+from caesura.schemas.codec import encode_event
+from caesura.worker.adapters.kafka.event_sender import KafkaSender
+from caesura.worker.adapters.kafka.topic_reader import Start
+from caesura.worker.adapters.system_clock import SystemClock
+from caesura.worker.demo.embedded import Cast, embedded_parts
+from caesura.worker.demo.script import events
+from caesura.worker.demo.show import await_worker
+from caesura.worker.service.server.server import listening
+from caesura.worker.service.watch.topic_watch import WatchedTopics
+from caesura.worker.service.watch.watch_service import WatchService
 
 __all__ = ["run_web_demo"]
 

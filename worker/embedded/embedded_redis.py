@@ -18,8 +18,8 @@ from typing import Self
 
 import redis
 
-from worker.embedded.guarded_process import GuardedProcess, free_port
-from worker.errors import FatalError
+from caesura.worker.embedded.guarded_process import GuardedProcess, free_port
+from caesura.worker.errors import FatalError
 
 __all__ = ["CLUSTER_PORTS", "EmbeddedRedis", "find_redis_server"]
 

@@ -14,14 +14,14 @@ from typing import Any
 from confluent_kafka.admin import AdminClient
 from typing_extensions import override
 
-from worker.adapters.kafka.errors import consuming
-from worker.adapters.kafka.producer_handle import ProducerHandle
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.word_source import KafkaWordSource
-from worker.errors import AbortableError, BrokerError
-from worker.ports.publisher import Publisher
-from worker.ports.records import NextOffset, OutMessage
-from worker.ports.word_source import GroupMembership
+from caesura.worker.adapters.kafka.errors import consuming
+from caesura.worker.adapters.kafka.producer_handle import ProducerHandle
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.word_source import KafkaWordSource
+from caesura.worker.errors import AbortableError, BrokerError
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.ports.records import NextOffset, OutMessage
+from caesura.worker.ports.word_source import GroupMembership
 
 __all__ = ["MOCK_PARTITIONS", "PlainPublisher", "mock_cluster"]
 

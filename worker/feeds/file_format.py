@@ -12,13 +12,13 @@ from enum import StrEnum
 from json import JSONDecodeError
 from pathlib import Path
 
-from schemas.events import WordsEvent
-from worker.errors import FatalError
-from worker.feeds.foreign_files import data_of_line, foreign_first_line, foreign_format, is_lone_value
-from worker.feeds.formats.ctm import is_ctm
-from worker.feeds.formats.cues import is_time_line
-from worker.feeds.json_text import is_cut_off, json_value_at, with_decimal_points
-from worker.feeds.recognisers.catalogue import recogniser_of
+from caesura.schemas.events import WordsEvent
+from caesura.worker.errors import FatalError
+from caesura.worker.feeds.foreign_files import data_of_line, foreign_first_line, foreign_format, is_lone_value
+from caesura.worker.feeds.formats.ctm import is_ctm
+from caesura.worker.feeds.formats.cues import is_time_line
+from caesura.worker.feeds.json_text import is_cut_off, json_value_at, with_decimal_points
+from caesura.worker.feeds.recognisers.catalogue import recogniser_of
 
 __all__ = ["LOOKED_AT_LINES", "FileFormat", "recognised_format", "spoken_format", "spoken_lines"]
 

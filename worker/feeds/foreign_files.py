@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from json import JSONDecodeError
 
-from worker.feeds.json_text import UnheldJsonError, json_value, json_value_at
+from caesura.worker.feeds.json_text import UnheldJsonError, json_value, json_value_at
 
 __all__ = ["data_of_line", "foreign_first_line", "foreign_format", "is_lone_value"]
 

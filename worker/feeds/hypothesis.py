@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from worker.errors import FatalError
+from caesura.worker.errors import FatalError
 
 __all__ = [
     "MAX_KEPT_CHARACTERS",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 
-from schemas import json_structure
-from schemas.dead_letters import DeadLetterReason
-from schemas.errors import InvalidEventError
+from caesura.schemas import json_structure
+from caesura.schemas.dead_letters import DeadLetterReason
+from caesura.schemas.errors import InvalidEventError
 
 __all__ = ["UnheldJsonError", "is_cut_off", "json_value", "json_value_at", "with_decimal_points"]
 

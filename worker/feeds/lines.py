@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from worker.errors import FatalError
+from caesura.worker.errors import FatalError
 
 __all__ = ["read_lines", "readable_lines"]
 

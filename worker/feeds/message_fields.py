@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from json import JSONDecodeError
 
-from worker.feeds.hypothesis import UnreadableMessageError
-from worker.feeds.json_text import UnheldJsonError, json_value
+from caesura.worker.feeds.hypothesis import UnreadableMessageError
+from caesura.worker.feeds.json_text import UnheldJsonError, json_value
 
 __all__ = [
     "confidence",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from worker.feeds.hypothesis import HeardWord
-from worker.feeds.message_fields import Message, confidence, name_of, text
-from worker.feeds.spoken_text import spoken_text
-from worker.feeds.times import seconds_ms, spread
-from worker.feeds.written_words import unmarked, words_of, written_units
+from caesura.worker.feeds.hypothesis import HeardWord
+from caesura.worker.feeds.message_fields import Message, confidence, name_of, text
+from caesura.worker.feeds.spoken_text import spoken_text
+from caesura.worker.feeds.times import seconds_ms, spread
+from caesura.worker.feeds.written_words import unmarked, words_of, written_units
 
 __all__ = ["WordFields", "bare_words", "spread_text"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from json import JSONDecodeError
 
-from worker.feeds.hypothesis import UnreadableMessageError
-from worker.feeds.json_text import UnheldJsonError, is_cut_off, json_value_at, with_decimal_points
+from caesura.worker.feeds.hypothesis import UnreadableMessageError
+from caesura.worker.feeds.json_text import UnheldJsonError, is_cut_off, json_value_at, with_decimal_points
 
 __all__ = ["json_messages"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from worker.feeds.timed_events import TimedEvent
+from caesura.worker.feeds.timed_events import TimedEvent
 
 __all__ = ["paced"]
 

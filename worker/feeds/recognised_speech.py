@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from schemas.events import WordsEvent
-from worker.feeds.hypothesis import HeardWord, Hypothesis, Recogniser, UnreadableMessageError
-from worker.feeds.session_events import SessionEvents
-from worker.feeds.stable_words import StableWords
+from caesura.schemas.events import WordsEvent
+from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis, Recogniser, UnreadableMessageError
+from caesura.worker.feeds.session_events import SessionEvents
+from caesura.worker.feeds.stable_words import StableWords
 
 __all__ = ["RecognisedSpeech"]
 

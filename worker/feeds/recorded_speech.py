@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
-from schemas.events import WordsEvent
-from worker.errors import FatalError
-from worker.feeds.file_format import LOOKED_AT_LINES, FileFormat, recognised_format, spoken_lines
-from worker.feeds.foreign_files import is_lone_value
-from worker.feeds.formats import captions, ctm
-from worker.feeds.formats.jsonl import events_of_json_lines
-from worker.feeds.formats.text import events_of_text
-from worker.feeds.hypothesis import Hypothesis, UnreadableMessageError
-from worker.feeds.messages import json_messages
-from worker.feeds.recognised_speech import RecognisedSpeech
-from worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
-from worker.feeds.refusal import BadLineError
-from worker.feeds.session_events import SessionEvents
-from worker.feeds.speaker_labels import SpeakerLabels
-from worker.feeds.timed_events import Pace, TimedEvent, timed
-from worker.feeds.whose_messages import WhoseMessages
+from caesura.schemas.events import WordsEvent
+from caesura.worker.errors import FatalError
+from caesura.worker.feeds.file_format import LOOKED_AT_LINES, FileFormat, recognised_format, spoken_lines
+from caesura.worker.feeds.foreign_files import is_lone_value
+from caesura.worker.feeds.formats import captions, ctm
+from caesura.worker.feeds.formats.jsonl import events_of_json_lines
+from caesura.worker.feeds.formats.text import events_of_text
+from caesura.worker.feeds.hypothesis import Hypothesis, UnreadableMessageError
+from caesura.worker.feeds.messages import json_messages
+from caesura.worker.feeds.recognised_speech import RecognisedSpeech
+from caesura.worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
+from caesura.worker.feeds.refusal import BadLineError
+from caesura.worker.feeds.session_events import SessionEvents
+from caesura.worker.feeds.speaker_labels import SpeakerLabels
+from caesura.worker.feeds.timed_events import Pace, TimedEvent, timed
+from caesura.worker.feeds.whose_messages import WhoseMessages
 
 __all__ = ["RecordedSpeech"]
 

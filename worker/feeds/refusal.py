@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import msgspec
 
-from schemas.codec import decode_event
-from schemas.events import WordsEvent
-from worker.errors import FatalError
+from caesura.schemas.codec import decode_event
+from caesura.schemas.events import WordsEvent
+from caesura.worker.errors import FatalError
 
 __all__ = ["BadLineError", "event_as_read", "why_refused"]
 

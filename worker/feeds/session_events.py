@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from schemas.events import MAX_EVENT_WORDS, MAX_WORD_CHARACTERS, Word, WordsEvent
-from schemas.versions import EVENT_VERSION
-from worker.errors import FatalError
-from worker.feeds.hypothesis import HeardWord, UnreadableMessageError
-from worker.feeds.refusal import why_refused
+from caesura.schemas.events import MAX_EVENT_WORDS, MAX_WORD_CHARACTERS, Word, WordsEvent
+from caesura.schemas.versions import EVENT_VERSION
+from caesura.worker.errors import FatalError
+from caesura.worker.feeds.hypothesis import HeardWord, UnreadableMessageError
+from caesura.worker.feeds.refusal import why_refused
 
 __all__ = ["GUESSED_ENDS", "SessionEvents"]
 

@@ -16,8 +16,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from worker.feeds.hypothesis import HeardWord
-from worker.feeds.written_words import unmarked
+from caesura.worker.feeds.hypothesis import HeardWord
+from caesura.worker.feeds.written_words import unmarked
 
 __all__ = ["spoken_pieces", "spoken_text", "spoken_words"]
 

@@ -31,15 +31,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from schemas.events import MAX_EVENT_WORDS
-from worker.feeds.hypothesis import (
+from caesura.schemas.events import MAX_EVENT_WORDS
+from caesura.worker.feeds.hypothesis import (
     MAX_KEPT_CHARACTERS,
     MAX_NAME_CHARACTERS,
     HeardWord,
     Hypothesis,
     UnreadableMessageError,
 )
-from worker.feeds.sent_words import after_sent, words_alike
+from caesura.worker.feeds.sent_words import after_sent, words_alike
 
 __all__ = ["StableWords"]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from schemas.events import MAX_WORD_CHARACTERS, WordsEvent
-from worker.feeds.hypothesis import UnreadableMessageError
-from worker.feeds.refusal import BadLineError, event_as_read, why_refused
+from caesura.schemas.events import MAX_WORD_CHARACTERS, WordsEvent
+from caesura.worker.feeds.hypothesis import UnreadableMessageError
+from caesura.worker.feeds.refusal import BadLineError, event_as_read, why_refused
 
 __all__ = ["Pace", "TimedEvent", "ended", "routed", "timed", "word_event"]
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from worker.feeds.hypothesis import HeardWord
+from caesura.worker.feeds.hypothesis import HeardWord
 
 __all__ = ["clock_ms", "duration_ms", "ends_guessed", "iso_ms", "ms", "seconds_ms", "spread", "ticks_ms"]
 

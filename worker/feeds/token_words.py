@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from worker.feeds.hypothesis import HeardWord
-from worker.feeds.written_words import UNSPACED, unmarked
+from caesura.worker.feeds.hypothesis import HeardWord
+from caesura.worker.feeds.written_words import UNSPACED, unmarked
 
 __all__ = ["Token", "begins_word", "words_of_tokens"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from worker.feeds.message_fields import Message
-from worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName, recogniser_of
+from caesura.worker.feeds.message_fields import Message
+from caesura.worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName, recogniser_of
 
 __all__ = ["WhoseMessages"]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from schemas.labels import Labels
-from worker.core.labelling import LabelRequest
+from caesura.schemas.labels import Labels
+from caesura.worker.core.language.labelling import LabelRequest
 
 __all__ = ["Engine", "EngineModel", "EngineWork", "served_languages"]
 

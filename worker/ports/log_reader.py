@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from worker.ports.records import OutMessage, Record
+from caesura.worker.ports.records import OutMessage, Record
 
 __all__ = ["LogReader"]
 
@@ -17,7 +17,7 @@ class LogReader(Protocol):
         """Ask the leader for the earliest and the end offset, open transactions included. May block; BrokerError."""
         ...
 
-    def bounds_behind(self, witness: OutMessage, timeout_s: float) -> tuple[int, int]:
+    def bounds_behind(self, probe: OutMessage, timeout_s: float) -> tuple[int, int]:
         """Write a record, and return the earliest offset of its partition and the end behind it.
 
         Who leads the partition no longer tells of an older end, and cannot take a record. May block; BrokerError.

@@ -1,7 +1,7 @@
 """What the runtime tells of itself: one method that takes events. No word's text ever passes here.
 
-Telemetry turns them into log lines, metrics and health (``worker.telemetry.observer``); tests listen to a few. Those of
-checkpoints are in ``seam_events``, those of the service in ``service_events``.
+Telemetry turns them into log lines, metrics and health (``observer``); tests listen to a few. Those of
+checkpoints are in ``commit_steps``, those of the service in ``service_events``.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Protocol
 
 from typing_extensions import override
 
-from schemas.dead_letters import DeadLetterReason
-from worker.errors import AwaitedBroker, RetriableError, StoreError
-from worker.ports.reasons import (
+from caesura.schemas.dead_letters import DeadLetterReason
+from caesura.worker.errors import AwaitedBroker, RetriableError, StoreError
+from caesura.worker.ports.reasons import (
     CalledPart,
     CheckpointOutcome,
     ClaimVerdict,
@@ -44,7 +44,7 @@ __all__ = [
     "PartitionRebuilt",
     "PhaseEntered",
     "PositionMeasured",
-    "ReadinessTold",
+    "ReadinessReported",
     "Rebalanced",
     "RebuildSummary",
     "SavesBehind",
@@ -87,7 +87,7 @@ class LoopMoved(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadinessTold(Event):
+class ReadinessReported(Event):
     """Why this worker should not count as ready; none: it should. awaits: the broker that its checkpoints wait for."""
 
     reasons: Sequence[str]
@@ -243,7 +243,7 @@ class BatchLabelled(Event):
     """One batch through the engine.
 
     words: of all its buffers. layer_rows, begun_buffers, evicted_sessions, cpu_s: what the engine did for it;
-    kept_bytes, resident_bytes: what it has now (``worker.ports.engine.EngineWork``).
+    kept_bytes, resident_bytes: what it has now (``caesura.worker.ports.engine.EngineWork``).
     """
 
     sessions: int

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from worker.ports.records import NextOffset, OutMessage
-from worker.ports.word_source import GroupMembership
+from caesura.worker.ports.records import NextOffset, OutMessage
+from caesura.worker.ports.word_source import GroupMembership
 
 __all__ = ["Publisher"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from worker.errors import (
+from caesura.worker.errors import (
     AbortableError,
     BrokerError,
     CaesuraError,
@@ -50,7 +50,7 @@ class ParkReason(StrEnum):
 
 
 class ClaimVerdict(StrEnum):
-    """What the stored state is worth that a claim found (``worker.runtime.verdict``)."""
+    """What the stored state is worth that a claim found (``verdict``)."""
 
     FIRST_START = "first_start"
     GOOD = "good"
@@ -60,7 +60,7 @@ class ClaimVerdict(StrEnum):
 
 
 class PhaseName(StrEnum):
-    """How far a held partition has come (``worker.runtime.phases`` has the ways from one to another)."""
+    """How far a held partition has come (``phases`` has the ways from one to another)."""
 
     CLAIMING = "claiming"
     REBUILDING = "rebuilding"
@@ -98,7 +98,7 @@ class ClaimWaitReason(StrEnum):
     AWAITS_TURN = "turn"
     SAVE_REFUSED = "save_refused"
     UNPARKED = "unparked"
-    # A call failed, by its place in the error tree (``worker.errors``).
+    # A call failed, by its place in the error tree (``errors``).
     BROKER_FAILED = "BrokerError"
     OFFSET_UNPROVEN = "UnprovenOffsetError"
     ENGINE_FAILED = "EngineError"

@@ -1,17 +1,17 @@
-"""What is told of unfrozen words and of clients that are served over WebSocket (``worker.ports.observer``)."""
+"""What is told of unfrozen words and of clients that are served over WebSocket (``observer``)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from worker.ports.observer import Event
+from caesura.worker.ports.observer import Event
 
-__all__ = ["ClientRefused", "ClientWordsTaken", "ClientsConnected", "SessionsServed", "UnfrozenTold"]
+__all__ = ["ClientRefused", "ClientWordsTaken", "ClientsConnected", "SessionsServed", "UnfrozenReported"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnfrozenTold(Event):
+class UnfrozenReported(Event):
     """Looks at sessions' unfrozen words.
 
     offered: told. dropped: replaced by a newer one or lost on the way. passed_over: not taken, under load.
@@ -45,6 +45,6 @@ class ClientWordsTaken(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientRefused(Event):
-    """A message, an opening or a whole connection that was refused; ``worker.service.messages`` has the reasons."""
+    """A message, an opening or a whole connection that was refused; ``messages`` has the reasons."""
 
     reason: StrEnum

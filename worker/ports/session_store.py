@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from schemas.checkpoint import CheckpointId
+from caesura.schemas.checkpoint import CheckpointId
 
 __all__ = ["PreparedSessions", "SessionStore", "StoreWrite", "StoredHead"]
 

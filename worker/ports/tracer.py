@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from worker.core.segment_writer import OutSegment
-from worker.ports.records import Record
+from caesura.worker.core.decoding.segment_writer import OutSegment
+from caesura.worker.ports.records import Record
 
 __all__ = ["SegmentSpan", "Tracer"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from worker.ports.records import CommittedOffset, EndAnswer, PartitionEnd, PartitionStalled, Record
+from caesura.worker.ports.records import CommittedOffset, EndAnswer, PartitionEnd, PartitionStalled, Record
 
 __all__ = ["GroupMembership", "RebalanceListener", "WordSource"]
 

@@ -17,8 +17,8 @@ from typing import TypeVar, get_type_hints
 
 import msgspec
 
-from worker.errors import FatalError
-from worker.settings.catalogue import Leaf, leaves
+from caesura.worker.errors import FatalError
+from caesura.worker.settings.catalogue import Leaf, leaves
 
 __all__ = ["CONFIG_VARIABLE", "PREFIX", "Given", "build", "gather", "meant"]
 

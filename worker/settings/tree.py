@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.onnx.shipped import shipped_models
-from worker.adapters.redis.settings import RedisSettings
-from worker.core.rules import DecodingRules, OptionBounds
-from worker.errors import FatalError
-from worker.runtime.settings import RuntimeSettings
-from worker.settings.catalogue import Leaf, leaves, shown
-from worker.settings.serving import ServeSettings
-from worker.settings.sources import Given, build, gather
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.redis.settings import RedisSettings
+from caesura.worker.core.language.rules import DecodingRules, OptionBounds
+from caesura.worker.errors import FatalError
+from caesura.worker.inference.model.shipped import shipped_models
+from caesura.worker.runtime.settings.settings import RuntimeSettings
+from caesura.worker.settings.catalogue import Leaf, leaves, shown
+from caesura.worker.settings.serving import ServeSettings
+from caesura.worker.settings.sources import Given, build, gather
 
 __all__ = [
     "MUST_BE_SET",

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
-from worker.sizing.measuring import Measured
+from caesura.worker.sizing.measuring import Measured
 
 __all__ = ["SHARE_GIVEN", "Advice", "advise"]
 

@@ -18,14 +18,14 @@ from itertools import count
 
 from typing_extensions import override
 
-from worker.core.rules import DecodingRules
-from worker.ports.clock import Clock
-from worker.ports.engine import Engine
-from worker.runtime.settings import RuntimeSettings
-from worker.sizing.resident_memory import resident_bytes
-from worker.sizing.rising import rising
-from worker.sizing.speech import EVENT_WORDS, WORDS_A_SECOND, LoadSpeaker
-from worker.sizing.unconnected_worker import UnconnectedWorker
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.clock import Clock
+from caesura.worker.ports.engine import Engine
+from caesura.worker.runtime.settings.settings import RuntimeSettings
+from caesura.worker.sizing.resident_memory import resident_bytes
+from caesura.worker.sizing.rising import rising
+from caesura.worker.sizing.speech import EVENT_WORDS, WORDS_A_SECOND, LoadSpeaker
+from caesura.worker.sizing.unconnected_worker import UnconnectedWorker
 
 __all__ = ["OVERHEAD", "OWN_DELAY_MS", "LiveStage", "Measured", "Measurement"]
 

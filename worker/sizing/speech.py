@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from schemas.codec import encode_event
-from schemas.events import Word, WordsEvent
-from schemas.versions import EVENT_VERSION
+from caesura.schemas.codec import encode_event
+from caesura.schemas.events import Word, WordsEvent
+from caesura.schemas.versions import EVENT_VERSION
 
 __all__ = ["EVENT_WORDS", "SPOKEN", "WORDS_A_SECOND", "LoadSpeaker"]
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from schemas.codec import decode_event
-from worker.core.batching import BatchLimits
-from worker.core.context import DecodingContext, Origin
-from worker.core.partition import PartitionSessions
-from worker.core.rules import DecodingRules, ModelTable
-from worker.core.segmentation import segmenters
-from worker.ports.clock import Clock
-from worker.ports.engine import Engine
-from worker.ports.observer import SilentObserver
-from worker.runtime.labelling import Labelling
-from worker.runtime.output_records import OutputRecords
-from worker.runtime.settings import RuntimeSettings
+from caesura.schemas.codec import decode_event
+from caesura.worker.core.decoding.context import DecodingContext, Origin
+from caesura.worker.core.language.rules import DecodingRules, ModelTable
+from caesura.worker.core.language.segmentation import segmenters
+from caesura.worker.core.partition.partition import PartitionSessions
+from caesura.worker.core.session.batching import BatchLimits
+from caesura.worker.ports.clock import Clock
+from caesura.worker.ports.engine import Engine
+from caesura.worker.ports.observer import SilentObserver
+from caesura.worker.runtime.ledger.output_records import OutputRecords
+from caesura.worker.runtime.loop.labelling import Labelling
+from caesura.worker.runtime.settings.settings import RuntimeSettings
 
 __all__ = ["UnconnectedWorker"]
 

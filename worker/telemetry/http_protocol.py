@@ -10,7 +10,7 @@ import uvicorn
 from typing_extensions import override
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from worker.telemetry.doorway import Doorway
+from caesura.worker.telemetry.connection_limits import ConnectionLimits
 
 __all__ = ["HttpProtocol", "HttpServer"]
 
@@ -18,7 +18,7 @@ __all__ = ["HttpProtocol", "HttpServer"]
 class HttpProtocol(H11Protocol):
     """Tells the doorway of its requests: uvicorn alone would wait for ever for one that does not come."""
 
-    def __init__(self, doorway: Doorway, **given: Any) -> None:  # noqa: ANN401 - uvicorn's own
+    def __init__(self, doorway: ConnectionLimits, **given: Any) -> None:  # noqa: ANN401 - uvicorn's own
         super().__init__(**given)
         self._doorway = doorway
 

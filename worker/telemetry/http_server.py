@@ -1,8 +1,8 @@
 """Serves ``/metrics`` for Prometheus, and ``/started``, ``/live``, ``/ready`` for the orchestrator.
 
 uvicorn serves them, from one thread, whatever comes: a request has five seconds, and of more sockets than may be the
-one that has waited longest makes room (``worker.telemetry.doorway``). The three answer 200 or 503 with
-``{"live": false, "reasons": [...]}``, and mean what ``worker.telemetry.health`` says.
+one that has waited longest makes room (``connection_limits``). The three answer 200 or 503 with
+``{"live": false, "reasons": [...]}``, and mean what ``health`` says.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from uvicorn._types import ASGIReceiveCallable, ASGISendCallable, Scope
 
-from worker.errors import FatalError
-from worker.telemetry.doorway import Doorway, DoorwaySocket, most_sockets
-from worker.telemetry.health import Health
-from worker.telemetry.http_protocol import HttpProtocol, HttpServer
+from caesura.worker.errors import FatalError
+from caesura.worker.telemetry.connection_limits import ConnectionLimits, LimitedSocket, most_sockets
+from caesura.worker.telemetry.health import Health
+from caesura.worker.telemetry.http_protocol import HttpProtocol, HttpServer
 
 __all__ = ["TelemetryServer"]
 
@@ -52,7 +52,7 @@ class TelemetryServer:
             where = f"{shown}:{port} (worker.http_host, worker.http_port)"
             raise FatalError(f"metrics and health cannot be served on {where}: {error.strerror}") from error
         self.port: int = self._socket.getsockname()[1]
-        doorway = self._socket.doorway = Doorway(most=most_sockets(_MOST_SOCKETS), within_s=_REQUEST_TIMEOUT_S)
+        doorway = self._socket.doorway = ConnectionLimits(most=most_sockets(_MOST_SOCKETS), within_s=_REQUEST_TIMEOUT_S)
         logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # a request that is none is no news
         config = uvicorn.Config(
             self._serve,
@@ -114,9 +114,9 @@ def _health(name: str, reasons: tuple[str, ...]) -> _Answer:
     return status, _JSON, json.dumps({name: not reasons, "reasons": reasons}).encode()
 
 
-def _bound(host: str, port: int) -> DoorwaySocket:
+def _bound(host: str, port: int) -> LimitedSocket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = DoorwaySocket(family, socket.SOCK_STREAM)
+    bound = LimitedSocket(family, socket.SOCK_STREAM)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 from typing_extensions import override
 
-from worker.ports import observer as told
-from worker.ports import service_events as served
-from worker.ports.observer import Observer
-from worker.telemetry import metric_table as table
-from worker.telemetry.log import Log
-from worker.telemetry.log_fields import OWN_TEXT_LENGTH
-from worker.telemetry.metrics import Metrics
+from caesura.worker.ports import observer as events
+from caesura.worker.ports import service_events as served
+from caesura.worker.ports.observer import Observer
+from caesura.worker.telemetry import metric_table as table
+from caesura.worker.telemetry.log import Log
+from caesura.worker.telemetry.log_fields import OWN_TEXT_LENGTH
+from caesura.worker.telemetry.metrics import Metrics
 
 __all__ = ["LabellingObserver"]
 
@@ -26,13 +26,13 @@ class LabellingObserver(Observer):
         self._flooding: frozenset[str] = frozenset()
 
     @override
-    def note(self, event: told.Event) -> None:
+    def note(self, event: events.Event) -> None:
         """Count what belongs into a metric; name a session that floods."""
         add, observe = self._metrics.add, self._metrics.observe
         match event:
-            case told.BatchQueued():
+            case events.BatchQueued():
                 observe(table.QUEUE_AGE_SECONDS, event.oldest_s)
-            case told.BatchLabelled():
+            case events.BatchLabelled():
                 observe(table.BATCH_SESSIONS, event.sessions)
                 observe(table.BATCH_WORDS, event.words)
                 observe(table.INFERENCE_SECONDS, event.took_s)
@@ -42,19 +42,19 @@ class LabellingObserver(Observer):
                 self._metrics.set(table.KEPT_BYTES, event.kept_bytes)
                 add(table.ENGINE_CPU_SECONDS, event.cpu_s)
                 self._metrics.set(table.ENGINE_RESIDENT_BYTES, event.resident_bytes)
-            case told.EngineRestarted():
+            case events.EngineRestarted():
                 add(table.ENGINE_RESTARTS, event.times)
-            case told.EngineFailed():
+            case events.EngineFailed():
                 detail = {"detail": event.detail[:OWN_TEXT_LENGTH]} if event.detail else {}
                 self._log.error("engine_failed", sessions=event.sessions, **detail)
                 add(table.ENGINE_FAILURES)
-            case told.SessionsFlooding():
+            case events.SessionsFlooding():
                 self._floods(event.queued_words)
-            case served.UnfrozenTold():
+            case served.UnfrozenReported():
                 for outcome in ("offered", "dropped", "passed_over"):
                     if looks := getattr(event, outcome):
                         add(table.TENTATIVE_LOOKS, looks, outcome=outcome)
-            case _:  # a step of the seam: its time stands in the checkpoint's line
+            case _:  # a step of the commit protocol: its time stands in the checkpoint's line
                 pass
 
     def _floods(self, queued_words: Mapping[str, int]) -> None:

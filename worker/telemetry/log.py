@@ -18,9 +18,9 @@ from typing import Protocol, TextIO, cast
 
 import structlog
 
-from worker.errors import CaesuraError
-from worker.telemetry.log_fields import OWN_TEXT_LENGTH, EventName, withhold_unknown
-from worker.telemetry.said_lately import SaidLately
+from caesura.worker.errors import CaesuraError
+from caesura.worker.telemetry.log_fields import OWN_TEXT_LENGTH, EventName, withhold_unknown
+from caesura.worker.telemetry.said_lately import SaidLately
 
 __all__ = ["Log", "failure_fields", "forward_library_logs", "log_uncaught", "make_log"]
 

@@ -23,7 +23,7 @@ EventName = Literal[
     "fault",
     "foreign_log",
     "kafka_log",
-    "model_doubted",
+    "model_accuracy_warning",
     "not_ready",
     "parked",
     "producer_rebuilt",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from worker.ports.reasons import PhaseName
+from caesura.worker.ports.reasons import PhaseName
 
 __all__ = ["METRICS", "SERVICE_METRICS", "WORKER_METRICS", "Metric", "markdown"]
 
@@ -122,7 +122,7 @@ FALLBACKS: Final = _counter(
     "Sessions frozen without labels: the engine failed on them alone, or they were tried without it.",
 )
 MODEL_TAKEOVERS: Final = _counter("caesura_model_takeovers_total", "Buffers whose model this worker does not have.")
-# the seam
+# the commit protocol
 CHECKPOINT_STEP_SECONDS: Final = _histogram(
     "caesura_checkpoint_step_seconds", "Time of a checkpoint's steps.", _QUICK_S, "step"
 )

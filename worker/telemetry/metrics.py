@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import HistogramMetricFamily
 from prometheus_client.registry import Collector
 
-from worker.telemetry.metric_table import FREEZE_DELAY_WORDS, WORKER_METRICS, Metric
+from caesura.worker.telemetry.metric_table import FREEZE_DELAY_WORDS, WORKER_METRICS, Metric
 
 __all__ = ["Metrics", "WeightedHistogram"]
 

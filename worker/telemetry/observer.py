@@ -12,20 +12,20 @@ from collections.abc import Sequence
 
 from typing_extensions import override
 
-from schemas.segments import Segment
-from worker.core.decoding_counts import DecodingCounts
-from worker.errors import AwaitedBroker
-from worker.ports import observer as told
-from worker.ports import seam_events as seam
-from worker.ports.reasons import CalledPart, PhaseName, RebalanceKind, SaveOutcome
-from worker.telemetry import metric_table as table
-from worker.telemetry.health import Health
-from worker.telemetry.labelling_observer import LabellingObserver
-from worker.telemetry.log import Log
-from worker.telemetry.log_fields import OWN_TEXT_LENGTH, EventName
-from worker.telemetry.metric_table import Metric
-from worker.telemetry.metrics import Metrics
-from worker.telemetry.said_lately import SaidLately
+from caesura.schemas.segments import Segment
+from caesura.worker.core.decoding.decoding_counts import DecodingCounts
+from caesura.worker.errors import AwaitedBroker
+from caesura.worker.ports import commit_steps as commit
+from caesura.worker.ports import observer as events
+from caesura.worker.ports.reasons import CalledPart, PhaseName, RebalanceKind, SaveOutcome
+from caesura.worker.telemetry import metric_table as table
+from caesura.worker.telemetry.health import Health
+from caesura.worker.telemetry.labelling_observer import LabellingObserver
+from caesura.worker.telemetry.log import Log
+from caesura.worker.telemetry.log_fields import OWN_TEXT_LENGTH, EventName
+from caesura.worker.telemetry.metric_table import Metric
+from caesura.worker.telemetry.metrics import Metrics
+from caesura.worker.telemetry.said_lately import SaidLately
 
 __all__ = ["TelemetryObserver"]
 
@@ -58,81 +58,81 @@ class TelemetryObserver(LabellingObserver):
         self._count_phases()
 
     @override
-    def note(self, event: told.Event) -> None:  # noqa: C901, PLR0912, PLR0915 - an arm an event, that is the point
+    def note(self, event: events.Event) -> None:  # noqa: C901, PLR0912, PLR0915 - an arm an event, that is the point
         """Write what belongs into a line, count what belongs into a metric."""
         add = self._metrics.add
         match event:
-            case told.LoopMoved():
+            case events.LoopMoved():
                 self._health.loop_moved()
                 add(table.LOOP_TURNS)
-            case told.ReadinessTold():
+            case events.ReadinessReported():
                 self._readiness(tuple(event.reasons))
                 self._await(event.awaits)
-            case seam.CheckpointTaken():
+            case commit.CheckpointTaken():
                 self._checkpoint(event)
-            case seam.SegmentsPublished():
+            case commit.SegmentsPublished():
                 self._published(event.segments)
-            case seam.DecodingCounted():
+            case commit.DecodingCounted():
                 self._decoding(event.counts)
-            case seam.ProducerRebuilt():
+            case commit.ProducerRebuilt():
                 self._log.warning("producer_rebuilt", reason=str(event.reason))
                 add(table.PRODUCER_REBUILDS, reason=str(event.reason))
-            case told.Rebalanced():
+            case events.Rebalanced():
                 self._rebalanced(event.kind, event.partitions)
-            case told.ClaimWaits():
+            case events.ClaimWaits():
                 self._warn_once("claim_waits", event, partition=event.partition, reason=str(event.reason))
                 add(table.CLAIMS_WAITING, reason=str(event.reason))
-            case told.PhaseEntered():
+            case events.PhaseEntered():
                 self._enter(event.partition, event.phase)
-            case told.PartitionClaimed():
+            case events.PartitionClaimed():
                 self._claimed(event)
-            case told.PartitionCaughtUp():
+            case events.PartitionCaughtUp():
                 self._caught_up(event)
-            case told.PartitionRebuilt():
+            case events.PartitionRebuilt():
                 self._rebuilt(event)
-            case told.PartitionParked():
+            case events.PartitionParked():
                 reason = str(event.reason)
                 self._log.error("parked", partition=event.partition, reason=reason, detail=event.detail)
                 self._metrics.set_of(event.partition, table.PARTITION_PARKED, 1, reason=reason)
-            case told.PartitionLetGo():
+            case events.PartitionLetGo():
                 self._metrics.drop(event.partition)
                 self._phases.pop(event.partition, None)
                 self._count_phases()
-            case told.TookOver():
+            case events.TookOver():
                 self._log.warning("took_over", partition=event.partition, peer=event.transactional_id)
                 add(table.TAKEOVERS)
-            case told.PositionMeasured():
+            case events.PositionMeasured():
                 lag, age_s = event.end_offset - event.next_offset, event.oldest_unread_ms / 1000.0
                 self._metrics.set_of(event.partition, table.LAG_RECORDS, max(0, lag))
                 self._metrics.set_of(event.partition, table.OLDEST_UNREAD_AGE_SECONDS, max(0.0, age_s))
                 self._metrics.set_of(event.partition, table.INPUT_HELD_SECONDS, event.held_ms / 1000.0)
-            case told.SavesBehind():
+            case events.SavesBehind():
                 add(table.SAVES, outcome=str(event.outcome))
                 if event.outcome is SaveOutcome.REFUSED:
                     add(table.FENCE_REJECTIONS, by="store")
                 self._metrics.set_of(event.partition, table.UNSAVED_SECONDS, event.behind_s)
-            case told.SessionsCounted():
+            case events.SessionsCounted():
                 for status, count in event.by_status.items():
                     self._metrics.set_of(event.partition, table.SESSIONS, count, status=status)
-            case told.EventRefused():
+            case events.EventRefused():
                 reason = str(event.reason)
                 self._log.warning("dead_letter", partition=event.partition, offset=event.offset, reason=reason)
                 add(table.DEAD_LETTERS, reason=reason)
-            case told.EventRepeated():
+            case events.EventRepeated():
                 add(table.REPEATS)
-            case told.CallFailed():
+            case events.CallFailed():
                 self._warn_once("fault", event, kind=str(event.part), call=event.call, error=event.error)
                 add(table.STORE_ERRORS if event.part is CalledPart.STORE else table.BROKER_ERRORS, call=event.call)
             case _:
                 super().note(event)
 
-    def _warn_once(self, name: EventName, event: told.ClaimWaits | told.CallFailed, **fields: object) -> None:
+    def _warn_once(self, name: EventName, event: events.ClaimWaits | events.CallFailed, **fields: object) -> None:
         """Write what is tried several times a second, and why it fails; the same once in ``_ALIKE_S``."""
         if not self._said.asked(event, time.monotonic()):
             detail = {"detail": event.detail[:OWN_TEXT_LENGTH]} if event.detail else {}
             self._log.warning(name, **fields, **detail)
 
-    def _checkpoint(self, taken: seam.CheckpointTaken) -> None:
+    def _checkpoint(self, taken: commit.CheckpointTaken) -> None:
         say = self._log.info if not taken.dropped else self._log.warning
         say(
             "checkpoint",
@@ -162,7 +162,7 @@ class TelemetryObserver(LabellingObserver):
                 self._metrics.observe(table.FREEZE_DELAY_SECONDS, max(0, waited_ms) / 1000.0)
 
     def _decoding(self, counts: DecodingCounts) -> None:
-        """Add what decoding has counted. Repeats and segments are counted as they are told."""
+        """Add what decoding has counted. Repeats and segments are counted as they are events."""
         for field, metric in _COUNTED:
             if amount := getattr(counts, field):
                 self._metrics.add(metric, amount)
@@ -176,7 +176,7 @@ class TelemetryObserver(LabellingObserver):
         self._log.info("rebalance", kind=str(kind), which=sorted(partitions))
         self._metrics.add(table.REBALANCES, kind=str(kind))
 
-    def _claimed(self, claimed: told.PartitionClaimed) -> None:
+    def _claimed(self, claimed: events.PartitionClaimed) -> None:
         verdict, took_ms = str(claimed.verdict), round(claimed.took_s * 1000.0, 1)
         self._log.info(
             "claimed", partition=claimed.partition, verdict=verdict, sessions=claimed.sessions, took_ms=took_ms
@@ -184,7 +184,7 @@ class TelemetryObserver(LabellingObserver):
         self._metrics.add(table.CLAIMS, verdict=verdict)
         self._metrics.observe(table.CLAIM_SECONDS, claimed.took_s)
 
-    def _caught_up(self, caught_up: told.PartitionCaughtUp) -> None:
+    def _caught_up(self, caught_up: events.PartitionCaughtUp) -> None:
         summary = caught_up.summary
         self._log.info(
             "caught_up",
@@ -195,7 +195,7 @@ class TelemetryObserver(LabellingObserver):
             took_ms=round(caught_up.took_s * 1000.0, 1),
         )
 
-    def _rebuilt(self, rebuilt: told.PartitionRebuilt) -> None:
+    def _rebuilt(self, rebuilt: events.PartitionRebuilt) -> None:
         """Write a rebuild's line; an error where the input does not hold every word any more."""
         summary = rebuilt.summary
         say = self._log.error if summary.lost_sessions or summary.lost_records else self._log.warning

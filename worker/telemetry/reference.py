@@ -1,4 +1,4 @@
-"""Writes the table of metrics for the docs: ``python -m worker.telemetry.reference --write docs/metrics.md``."""
+"""Writes the table of metrics for the docs: ``worker.telemetry.reference --write docs/metrics.md``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from worker.telemetry.metric_table import markdown
+from caesura.worker.telemetry.metric_table import markdown
 
 __all__ = ["document", "main"]
 

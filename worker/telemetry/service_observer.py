@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing_extensions import override
 
-from worker.ports import observer as told
-from worker.ports import service_events as served
-from worker.telemetry import metric_table as table
-from worker.telemetry.labelling_observer import LabellingObserver
+from caesura.worker.ports import observer as events
+from caesura.worker.ports import service_events as served
+from caesura.worker.telemetry import metric_table as table
+from caesura.worker.telemetry.labelling_observer import LabellingObserver
 
 __all__ = ["ServiceObserver"]
 
 
 class ServiceObserver(LabellingObserver):
-    """Told of clients by the event loop, of labelling by the thread that decodes. Never raises."""
+    """TeacherTargets of clients by the event loop, of labelling by the thread that decodes. Never raises."""
 
     @override
-    def note(self, event: told.Event) -> None:
+    def note(self, event: events.Event) -> None:
         """Count clients, their words and what was refused."""
         match event:
             case served.ClientsConnected():

@@ -26,10 +26,10 @@ from opentelemetry.trace import Link, Span, SpanContext, SpanKind, TraceFlags
 from opentelemetry.util.types import AttributeValue
 from typing_extensions import override
 
-from schemas.segments import Segment
-from worker.core.segment_writer import OutSegment
-from worker.ports.records import Record
-from worker.ports.tracer import SegmentSpan, Tracer
+from caesura.schemas.segments import Segment
+from caesura.worker.core.decoding.segment_writer import OutSegment
+from caesura.worker.ports.records import Record
+from caesura.worker.ports.tracer import SegmentSpan, Tracer
 
 __all__ = ["TRACE_HEADER", "SegmentTracer", "otlp_processor"]
 
@@ -50,7 +50,7 @@ def otlp_processor() -> SpanProcessor:
 
 
 class SegmentTracer(Tracer):
-    """Traces the segments of one worker (``worker.ports.tracer.Tracer``).
+    """Traces the segments of one worker (``caesura.worker.ports.tracer.Tracer``).
 
     instance: the worker's name among those of its deployment, which is ``group``.
     """

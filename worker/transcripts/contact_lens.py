@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from worker.core.cleaning import Cleaning
-from worker.core.conversation import Characteristics, Placed, SideTalk, characteristics_of
-from worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
-from worker.core.rendering import Style, render_segment
+from caesura.worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
+from caesura.worker.core.rendering.cleaning import Cleaning
+from caesura.worker.core.rendering.conversation import Characteristics, Placed, SideTalk, characteristics_of
+from caesura.worker.core.rendering.rendering import Style, render_segment
 
 __all__ = ["contact_lens_json"]
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 
 from typing_extensions import override
 
-from schemas.dead_letters import DeadLetterReason
-from schemas.events import WordsEvent
-from schemas.segments import Segment
-from worker.core.admission import OfferOutcome
-from worker.core.rules import DecodingRules
-from worker.core.segmentation import segmenters
-from worker.feeds.timed_events import TimedEvent
-from worker.ports.clock import Clock
-from worker.ports.engine import Engine
-from worker.service.session_pool import SessionPool, end_event
+from caesura.schemas.dead_letters import DeadLetterReason
+from caesura.schemas.events import WordsEvent
+from caesura.schemas.segments import Segment
+from caesura.worker.core.decoding.admission import OfferOutcome
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.language.segmentation import segmenters
+from caesura.worker.feeds.timed_events import TimedEvent
+from caesura.worker.ports.clock import Clock
+from caesura.worker.ports.engine import Engine
+from caesura.worker.service.clients.session_pool import SessionPool, end_event
 
 __all__ = ["DecodedBatch", "RecordingDecoder"]
 

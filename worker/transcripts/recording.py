@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from worker.errors import FatalError
-from worker.feeds.file_format import FileFormat
-from worker.feeds.lines import read_lines
-from worker.feeds.recorded_speech import RecordedSpeech
-from worker.feeds.timed_events import Pace, TimedEvent
+from caesura.worker.errors import FatalError
+from caesura.worker.feeds.file_format import FileFormat
+from caesura.worker.feeds.lines import read_lines
+from caesura.worker.feeds.recorded_speech import RecordedSpeech
+from caesura.worker.feeds.timed_events import Pace, TimedEvent
 
 __all__ = ["Recording", "open_recording"]
 

@@ -10,19 +10,19 @@ from enum import StrEnum
 
 import msgspec
 
-from schemas.segments import Segment
-from worker.captions.cues import Cue, CueWriter
-from worker.captions.files import VTT_HEAD, srt, vtt
-from worker.captions.limits import CaptionLimits
-from worker.core.cleaning import Cleaning
-from worker.core.conversation import ConversationOrder, Placed, in_order, side_name
-from worker.core.joined_text import joined_text
-from worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
-from worker.core.paragraphs import Paragraph, Paragraphs
-from worker.core.rendering import Style, render_segment
-from worker.errors import FatalError
-from worker.transcripts.contact_lens import contact_lens_json
-from worker.transcripts.decoding import DecodedBatch
+from caesura.schemas.segments import Segment
+from caesura.worker.captions.cues import Cue, CueWriter
+from caesura.worker.captions.files import VTT_HEAD, srt, vtt
+from caesura.worker.captions.limits import CaptionLimits
+from caesura.worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
+from caesura.worker.core.rendering.cleaning import Cleaning
+from caesura.worker.core.rendering.conversation import ConversationOrder, Placed, in_order, side_name
+from caesura.worker.core.rendering.joined_text import joined_text
+from caesura.worker.core.rendering.paragraphs import Paragraph, Paragraphs
+from caesura.worker.core.rendering.rendering import Style, render_segment
+from caesura.worker.errors import FatalError
+from caesura.worker.transcripts.contact_lens import contact_lens_json
+from caesura.worker.transcripts.decoding import DecodedBatch
 
 __all__ = ["TranscriptForm", "TranscriptWriter"]
 

@@ -2,8 +2,8 @@
 
 What people say on the telephone hardly stands in edited text, so a network trained on it alone stops where a turn is
 short, or reads a telephone number as sentences. Here calls are made by a grammar: ``frames.txt`` holds the sentences
-by what they do, ``words.txt`` what is drawn into them, ``models.data.call_numbers`` numbers and addresses. The notation
-is ``models.data.frame_notation``'s; a sentence begins small unless its first word is always a capital, so the
+by what they do, ``words.txt`` what is drawn into them, ``call_numbers`` numbers and addresses. The notation
+is ``frame_notation``'s; a sentence begins small unless its first word is always a capital, so the
 case of every word is known. ``kinds.txt`` holds what a labeller confuses (a sum and a repair, "you know" in a
 relative clause, "uh huh", words doubled on purpose), each kind as often as another: the corpus ``kinds``.
 No turn has a run of five words that stands in the regression list or in the demo's
@@ -21,14 +21,14 @@ from functools import lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument
-from models.data.call_numbers import NUMBERS
-from models.data.disfluencies import FUNCTION_WORDS
-from models.data.frame_notation import CHOICE, bare, word_tags
-from models.data.marks import read_marks
-from schemas.labels import Disfluency, Punctuation
-from worker.core.casing import casing_of
-from worker.core.normalisation import model_view
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
+from caesura.models.data.call_numbers import NUMBERS
+from caesura.models.data.disfluencies import FUNCTION_WORDS
+from caesura.models.data.frame_notation import CHOICE, bare, word_tags
+from caesura.models.data.marks import read_marks
+from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.worker.core.language.casing import casing_of
+from caesura.worker.core.language.normalisation import model_view
 
 __all__ = [
     "KEPT_OUT",
@@ -60,7 +60,7 @@ _CALLS = 4700  # about 1.5 million words
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaidWord:
-    """A word in the model's view with its labels (numbers of ``schemas.labels``); casing None where none is known."""
+    """A word in the model's view with its labels (numbers of ``labels``); casing None where none is known."""
 
     view: str
     mark: int

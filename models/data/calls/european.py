@@ -2,7 +2,7 @@
 
 Parliaments and press conferences lack what is said on the telephone: short answers, questions without a subject,
 numbers read out, dates, addresses, and repairs with a cue. A file holds the ``words`` of each slot, and the sentences
-said in ``earnest`` and ``repaired``, in the notation of ``models.data.frame_notation``. Numbers and dates are drawn.
+said in ``earnest`` and ``repaired``, in the notation of ``frame_notation``. Numbers and dates are drawn.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-from models.data.spelled_numbers import SPELLED
-from models.data.spoken_patterns import Frames
+from caesura.models.data.spelled_numbers import SPELLED
+from caesura.models.data.spoken_patterns import Frames
 
 __all__ = ["european_frames"]
 

@@ -1,7 +1,7 @@
 """Calls and everyday talk of our own in German, Spanish and French, and how well a model labels them, kind by kind.
 
 ``de.txt``, ``es.txt`` and ``fr.txt`` hold a finished session a line, under headings that name a kind, in the notation
-of ``models.data.frame_notation`` with marks and capitals; after a word with ``;`` any mark is right. Nothing is trained
+of ``frame_notation`` with marks and capitals; after a word with ``;`` any mark is right. Nothing is trained
 on them.
 """
 
@@ -12,15 +12,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
-from models.data.frame_notation import bare, word_tags
-from models.data.marks import read_marks
-from models.decoding.labelling_runs import Labelled, label_streams
-from models.evaluation.figures import ScoredLanguage
-from models.evaluation.scoring import count_blocks, scored
-from schemas.labels import Disfluency
-from worker.core.normalisation import model_view
-from worker.ports.engine import Engine
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
+from caesura.models.data.frame_notation import bare, word_tags
+from caesura.models.data.marks import read_marks
+from caesura.models.decoding.labelling_runs import Labelled, label_streams
+from caesura.models.evaluation.figures import ScoredLanguage
+from caesura.models.evaluation.scoring import count_blocks, scored
+from caesura.schemas.labels import Disfluency
+from caesura.worker.core.language.normalisation import model_view
+from caesura.worker.ports.engine import Engine
 
 __all__ = ["EVERYDAY", "EverydayLine", "everyday_table", "read_everyday"]
 

@@ -2,9 +2,9 @@
 
 F1 as a stream is that of the labels as they are frozen, a part of running text a session. Cost is the processor time of
 one thread a word, by the worker's engine: offline of windows as the other systems read them, one at a time, as a stream
-of the text cut into ``STREAMS`` sessions that go on side by side, the decoding of ``worker.core`` included, every word
+of the text cut into ``STREAMS`` sessions that go on side by side, the decoding of ``core`` included, every word
 computed once. How
-late a word is kept depends on its sentence; ``python -m models sweep`` measures it.
+late a word is kept depends on its sentence; ``python -m caesura.models sweep`` measures it.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from models.data.packed_tests import PackedTest
-from models.decoding.labelling_runs import Labelled, label_offline, label_streams
-from models.evaluation.figures import MARK_CLASSES
-from models.evaluation.papers.tables import f1_cell
-from models.evaluation.scoring import count_blocks
-from models.evaluation.windows import DoubleOverlap
-from models.export.stored_network import read_network
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.adapters.onnx.model_folder import read_models_folder
-from worker.ports.engine import EngineModel
+from caesura.models.data.packed_tests import PackedTest
+from caesura.models.decoding.labelling_runs import Labelled, label_offline, label_streams
+from caesura.models.evaluation.figures import MARK_CLASSES
+from caesura.models.evaluation.papers.tables import f1_cell
+from caesura.models.evaluation.scoring import count_blocks
+from caesura.models.evaluation.windows import DoubleOverlap
+from caesura.models.export.stored_network import read_network
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.inference.model.model_folder import read_models_folder
+from caesura.worker.ports.engine import EngineModel
 
 __all__ = ["STREAMS", "ours_rows"]
 

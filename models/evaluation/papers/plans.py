@@ -16,10 +16,10 @@ from dataclasses import dataclass, field, replace
 from statistics import mean
 from typing import Any
 
-from models.data.samples import LONGEST_WORDS
-from models.evaluation.windows import DoubleOverlap
-from models.networks.full_transformer import UNLIMITED
-from models.training.objective import Objective
+from caesura.models.data.samples import LONGEST_WORDS
+from caesura.models.evaluation.windows import DoubleOverlap
+from caesura.models.networks.full_transformer import UNLIMITED
+from caesura.models.training.objective import Objective
 
 __all__ = ["PLANS", "Learnt", "PaperRun", "Plan", "Scope", "joint_runs", "sapr_runs", "self_training_runs"]
 

@@ -16,22 +16,22 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from models.data.aligned_words import UNKNOWN
-from models.data.packed_tests import PackedTest
-from models.data.packing import PackedText
-from models.data.soft_labels import Taught, TaughtFile, forget_labels, load_taught, with_pseudo_sentences
-from models.evaluation.figures import MARK_CLASSES
-from models.evaluation.papers.plans import Learnt, PaperRun
-from models.evaluation.scoring import count_blocks, scored
-from models.evaluation.windows import CHUNKS, DoubleOverlap, label_test, stream_test
-from models.networks.checkpoints import load_any_network, read_checkpoint, write_checkpoint
-from models.networks.pieces import LEADING, read_vocabulary
-from models.networks.pretrained import start_from_bert
-from models.networks.registry import Network, build
-from models.networks.task_dependency import TaskDependency
-from models.training.averaging import mix
-from models.training.loop import Told, TrainingPlan, train
-from models.training.soft_labelling import Teacher, label_softly
+from caesura.models.data.aligned_words import UNKNOWN
+from caesura.models.data.packed_tests import PackedTest
+from caesura.models.data.packing import PackedText
+from caesura.models.data.soft_labels import Taught, TaughtFile, forget_labels, load_taught, with_pseudo_sentences
+from caesura.models.evaluation.figures import MARK_CLASSES
+from caesura.models.evaluation.papers.plans import Learnt, PaperRun
+from caesura.models.evaluation.scoring import count_blocks, scored
+from caesura.models.evaluation.windows import CHUNKS, DoubleOverlap, label_test, stream_test
+from caesura.models.networks.checkpoints import load_any_network, read_checkpoint, write_checkpoint
+from caesura.models.networks.pieces import LEADING, read_vocabulary
+from caesura.models.networks.pretrained import start_from_bert
+from caesura.models.networks.registry import Network, build
+from caesura.models.networks.task_dependency import TaskDependency
+from caesura.models.training.averaging import mix
+from caesura.models.training.loop import TeacherTargets, TrainingPlan, train
+from caesura.models.training.soft_labelling import Teacher, label_softly
 
 __all__ = ["OVERLAPS", "Workplace", "carry_out", "facts_of", "first_words", "read_learnt", "tuning_f1"]
 
@@ -129,7 +129,7 @@ def _trained(run: PaperRun, place: Workplace, vocabulary_size: int, leading: int
         objective=run.objective,
         corpora=tuple(learnt.corpus for learnt in run.learns),
     )
-    train(network, text, plan, checkpoint, told=Told(rows=taught), report=lambda *_: None)
+    train(network, text, plan, checkpoint, told=TeacherTargets(rows=taught), report=lambda *_: None)
     checkpoint.unlink()
     if run.keeps:
         write_checkpoint(checkpoint, network, {"corpora": list(plan.corpora)})

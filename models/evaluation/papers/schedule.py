@@ -9,8 +9,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from models.evaluation.papers.plans import PLANS, PaperRun, Scope
-from models.evaluation.papers.runs import Workplace, carry_out, facts_of
+from caesura.models.evaluation.papers.plans import PLANS, PaperRun, Scope
+from caesura.models.evaluation.papers.runs import Workplace, carry_out, facts_of
 
 __all__ = ["Facts", "RunBudget", "planned", "work_through"]
 

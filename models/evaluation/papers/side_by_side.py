@@ -4,7 +4,7 @@ Cost is the processor time of one thread that a word takes, measured with the we
 it does not depend on (a SAPR is made to write no mark; each one that it writes is a step more); PyTorch reads as many
 windows or chunks at once as a batch holds, so it is the cost of bulk labelling. As a stream every system is read in
 overlapped chunks here, for one that sees all that it is given has no other way. Ours come last
-(``models.evaluation.papers.ours``): they have the worker's own decoding instead. A system of which no run is done has
+(``ours``): they have the worker's own decoding instead. A system of which no run is done has
 no row.
 """
 
@@ -16,13 +16,13 @@ from statistics import mean
 
 import torch
 
-from models.data.packed_tests import PackedTest
-from models.evaluation.papers.plans import PLANS, Scope
-from models.evaluation.papers.tables import Results, f1_cell, markdown
-from models.evaluation.windows import CHUNKS, DoubleOverlap, label_test
-from models.networks.registry import Network, build
-from models.networks.sapr import SAPR
-from worker.errors import FatalError
+from caesura.models.data.packed_tests import PackedTest
+from caesura.models.evaluation.papers.plans import PLANS, Scope
+from caesura.models.evaluation.papers.tables import Results, f1_cell, markdown
+from caesura.models.evaluation.windows import CHUNKS, DoubleOverlap, label_test
+from caesura.models.networks.registry import Network, build
+from caesura.models.networks.sapr import SAPR
+from caesura.worker.errors import FatalError
 
 __all__ = ["SYSTEMS", "cpu_us_a_word", "mean_delay_words", "side_by_side"]
 

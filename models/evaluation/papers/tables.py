@@ -1,7 +1,7 @@
 """The papers' tables in shape, of the runs that are done: F1 over all seeds with intervals, and what differs.
 
 A row is a system; its seeds' hits, predictions and gold marks are added up block by block, and the blocks are drawn
-(``models.evaluation.scoring``), so an interval holds what the text leaves open and not what another training would
+(``scoring``), so an interval holds what the text leaves open and not what another training would
 give: ``seeds`` beside it is the range of the seeds' own F1. Two rows are compared on the same draws, seed by seed; a
 row of one seed (a mean of weights) with all seeds of the other.
 """
@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.data.joint_marks import Run
-from models.data.packed_tests import PackedTest
-from models.evaluation.figures import EITHER, MARK_CLASSES, TAG_CLASSES
-from models.evaluation.joint_marks import JOINT_CLASSES, count_runs
-from models.evaluation.scoring import Counts, count_blocks, difference, scored
-from schemas.labels import Punctuation
+from caesura.models.data.joint_marks import Run
+from caesura.models.data.packed_tests import PackedTest
+from caesura.models.evaluation.figures import EITHER, MARK_CLASSES, TAG_CLASSES
+from caesura.models.evaluation.joint_marks import JOINT_CLASSES, count_runs
+from caesura.models.evaluation.scoring import Counts, count_blocks, difference, scored
+from caesura.schemas.labels import Punctuation
 
 __all__ = ["TABLES", "Results", "Tables", "f1_cell", "joint_tables", "markdown", "sapr_tables", "self_training_tables"]
 

@@ -19,11 +19,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from models.data.aligned_words import REPARANDUM
-from models.decoding.labelling_runs import Labelled
-from schemas.labels import Disfluency, Punctuation
-from worker.core.dictionary import HAN
-from worker.core.normalisation import model_view
+from caesura.models.data.aligned_words import REPARANDUM
+from caesura.models.decoding.labelling_runs import Labelled
+from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.worker.core.language.dictionary import HAN
+from caesura.worker.core.language.normalisation import model_view
 
 __all__ = [
     "CASES_FOLDER",
@@ -147,6 +147,8 @@ def read_known_failures(folder: Path = CASES_FOLDER) -> set[tuple[str, str]]:
 
 def write_known_failures(failing: Iterable[Case], models: Sequence[str], folder: Path = CASES_FOLDER) -> None:
     """Write down the lines that fail today, in the order given."""
-    head = f"# What {' and '.join(models)} do not get right. Made by: python -m models regression --write-known\n"
+    head = (
+        f"# What {' and '.join(models)} do not get right. Made by: python -m caesura.models regression --write-known\n"
+    )
     lines = "".join(f"{case.language}: {case.line}\n" for case in failing)
     (folder / _KNOWN).write_text(head + lines, encoding="utf-8")

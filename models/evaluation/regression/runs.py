@@ -1,15 +1,15 @@
-"""The regression list through the shipped models, each sentence a session of ``worker.core``, and what came out."""
+"""The regression list through the shipped models, each sentence a session of ``core``, and what came out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from models.decoding.labelling_runs import label_streams
-from models.evaluation.regression.cases import FLUENT, Case, judge, read_cases
-from models.evaluation.shares import Share
-from schemas.labels import Disfluency
-from worker.ports.engine import Engine
+from caesura.models.decoding.labelling_runs import label_streams
+from caesura.models.evaluation.regression.cases import FLUENT, Case, judge, read_cases
+from caesura.models.evaluation.shares import Share
+from caesura.schemas.labels import Disfluency
+from caesura.worker.ports.engine import Engine
 
 __all__ = ["ListOutcome", "report", "run_list"]
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import yaml
 
+from caesura.worker.embedded.guarded_process import free_port
 from tests.harness.deploy_tools import tool
 from tests.harness.waiting import wait_until
-from worker.embedded.guarded_process import free_port
 
 __all__ = ["ControlPlane", "Failed"]
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from caesura.worker.embedded.guarded_process import free_port
 from tests.deploy.cluster.release import Release
 from tests.harness.command import CAESURA, outside
 from tests.harness.places import ROOT
 from tests.harness.waiting import wait_until
-from worker.embedded.guarded_process import free_port
 
 __all__ = ["Kubelet"]
 

@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from caesura.worker.adapters.redis.settings import RedisSettings
 from tests.deploy.cluster.control_plane import ControlPlane
 from tests.deploy.cluster.kubelet import Kubelet
 from tests.deploy.cluster.release import Release
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import check_every_word_once, speech
-from worker.adapters.redis.settings import RedisSettings
 
 _WORKERS = 3
 

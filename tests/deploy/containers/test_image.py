@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from websockets.sync.client import connect
 
+from caesura.worker.embedded.guarded_process import free_port
 from tests.deploy.containers.engine import CONFINED, Engine, EngineFailed, running
 from tests.deploy.containers.machine import changes_of, machine
 from tests.harness.parts.certificates import Certificates, make_certificates
 from tests.harness.parts.secured_parts import SecuredKafka, SecuredRedis, secured_kafka, secured_redis
 from tests.harness.places import ROOT
 from tests.harness.waiting import wait_until
-from worker.embedded.guarded_process import free_port
 
 pytestmark = pytest.mark.timeout(1800)
 
@@ -193,7 +193,7 @@ def test_without_compiled_parts_the_labels_are_the_same(engine: Engine, image: s
     """As on a machine for which they are not compiled: NumPy attends, and ONNX Runtime multiplies."""
     script = f"""
 import io, sys
-for name in ("row_kernels", "row_plan", "row_products", "row_waiting"):
+for name in ("attention_kernels", "schedule_kernels", "int8_kernels", "waiting_kernels"):
     sys.modules[f"caesura.worker.adapters.onnx.{{name}}"] = None
 sys.argv, sys.stdin = ["caesura", "punctuate"], io.TextIOWrapper(io.BytesIO({_SAID.encode()!r}))
 from caesura.worker.cli import main

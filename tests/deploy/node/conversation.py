@@ -12,12 +12,12 @@ from typing import Self
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from schemas.codec import decode_segment, encode_event
-from schemas.events import WordsEvent
-from schemas.segments import Segment
+from caesura.schemas.codec import decode_segment, encode_event
+from caesura.schemas.events import WordsEvent
+from caesura.schemas.segments import Segment
+from caesura.worker.core.partition.partitioning import murmur2_partition
 from tests.harness.speech import check_every_word_once, event, talk
 from tests.harness.waiting import wait_until
-from worker.core.partitioning import murmur2_partition
 
 __all__ = ["Conversation"]
 

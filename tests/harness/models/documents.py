@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from models.data.aligned_words import AlignedDocument
+from caesura.models.data.aligned_words import AlignedDocument
 
 
 def talk(words: int, *, seed: int) -> AlignedDocument:

@@ -8,14 +8,14 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from models.data.aligned_words import AlignedDocument
-from models.export.folder import ModelCard, export
-from models.networks.ct_transformer import PADDING_WORD, CTConfig, CTTransformer
-from models.networks.pieces import LEADING as LEADING_PIECE
-from models.networks.pieces import MAX_PIECES, UNKNOWN_PIECE
-from models.networks.registry import Network
-from schemas.model_manifest import ModelManifest
-from worker.adapters.onnx.wordpiece import WordPiece
+from caesura.models.data.aligned_words import AlignedDocument
+from caesura.models.export.folder import ModelCard, export
+from caesura.models.networks.ct_transformer import PADDING_WORD, CTConfig, CTTransformer
+from caesura.models.networks.pieces import LEADING as LEADING_PIECE
+from caesura.models.networks.pieces import MAX_PIECES, UNKNOWN_PIECE
+from caesura.models.networks.registry import Network
+from caesura.schemas.model_manifest import ModelManifest
+from caesura.worker.inference.model.wordpiece import WordPiece
 
 WORDS = ("the", "cat", "dog", "saw", "a", "bird", "today", "where", "is", "it", "uh", "um", "and", "then", "we", "left")
 VOCABULARY = [

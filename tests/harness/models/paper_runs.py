@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from models.data.packed_tests import PackedTest, packed_test
-from models.data.packing import pack
-from models.evaluation.papers.plans import PaperRun, Scope
-from models.evaluation.papers.runs import Workplace
+from caesura.models.data.packed_tests import PackedTest, packed_test
+from caesura.models.data.packing import pack
+from caesura.models.evaluation.papers.plans import PaperRun, Scope
+from caesura.models.evaluation.papers.runs import Workplace
 from tests.harness.models.encoders import INNER, POSITIONS, WIDTH, bert
 from tests.harness.models.networks import VOCABULARY, document, tokenizer
 

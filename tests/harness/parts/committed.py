@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.topic_reader import KafkaReader, Start
+from caesura.worker.ports.records import Record
 from tests.harness.waiting import comes
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.topic_reader import KafkaReader, Start
-from worker.ports.records import Record
 
 __all__ = ["committed_records", "last_stable_offset_lags"]
 

@@ -21,10 +21,10 @@ from pathlib import Path
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from caesura.worker.embedded.guarded_process import GuardedProcess, free_port
 from tests.harness.parts.lookup import NotFound, missing
 from tests.harness.places import ROOT
 from tests.harness.waiting import comes
-from worker.embedded.guarded_process import GuardedProcess, free_port
 
 __all__ = ["KafkaProcess", "find_jars", "find_java", "new_cluster_id", "require_jars"]
 

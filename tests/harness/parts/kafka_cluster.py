@@ -10,9 +10,9 @@ from pathlib import Path
 
 from confluent_kafka.admin import AdminClient
 
+from caesura.worker.embedded.guarded_process import free_port
 from tests.harness.parts.kafka_broker import KafkaProcess, new_cluster_id
 from tests.harness.parts.topics import create_topics
-from worker.embedded.guarded_process import free_port
 
 __all__ = ["KafkaCluster"]
 

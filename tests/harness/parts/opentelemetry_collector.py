@@ -10,9 +10,9 @@ from pathlib import Path
 
 import yaml
 
+from caesura.worker.embedded.guarded_process import GuardedProcess, free_port
 from tests.harness.deploy_tools import tool
 from tests.harness.waiting import wait_until
-from worker.embedded.guarded_process import GuardedProcess, free_port
 
 __all__ = ["forwarding"]
 

@@ -8,8 +8,8 @@ from typing import Protocol
 
 import redis
 
+from caesura.worker.embedded.embedded_redis import EmbeddedRedis, find_redis_server
 from tests.harness.parts.lookup import NotFound, docker_answers
-from worker.embedded.embedded_redis import EmbeddedRedis, find_redis_server
 
 __all__ = ["RedisServer", "find_redis"]
 

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import redis
 
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.embedded.embedded_redis import CLUSTER_PORTS, EmbeddedRedis
+from caesura.worker.embedded.guarded_process import free_port
 from tests.harness.parts.certificates import Certificates
 from tests.harness.parts.kafka_broker import KafkaProcess
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.lookup import NotFound, missing
 from tests.harness.parts.redis_acl import worker_rule
 from tests.harness.session_stores import take_all_slots
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.embedded.embedded_redis import CLUSTER_PORTS, EmbeddedRedis
-from worker.embedded.guarded_process import free_port
 
 __all__ = ["SecuredKafka", "SecuredRedis", "secured_kafka", "secured_redis"]
 

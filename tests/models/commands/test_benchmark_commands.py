@@ -12,14 +12,14 @@ pytest.importorskip("torch")
 import torch
 from typer.testing import CliRunner
 
-from models.__main__ import app
-from models.data.packing import pack
-from models.languages.english import ENGLISH
-from models.languages.registry import LANGUAGES
-from models.networks.checkpoints import learnt_from, load_network, write_checkpoint
+from caesura.models.__main__ import app
+from caesura.models.data.packing import pack
+from caesura.models.languages.english import ENGLISH
+from caesura.models.languages.registry import LANGUAGES
+from caesura.models.networks.checkpoints import learnt_from, load_network, write_checkpoint
+from caesura.worker.inference.model.model_folder import read_models_folder
 from tests.harness.models.corpora import write_archive, write_corpus
 from tests.harness.models.networks import VOCABULARY, document, exported, tiny_config, tiny_network, tokenizer
-from worker.adapters.onnx.model_folder import read_models_folder
 
 pytestmark = pytest.mark.torch
 

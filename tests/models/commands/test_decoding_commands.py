@@ -10,8 +10,8 @@ pytest.importorskip("torch")
 
 from typer.testing import CliRunner
 
-from models.__main__ import app
-from models.networks.checkpoints import write_checkpoint
+from caesura.models.__main__ import app
+from caesura.models.networks.checkpoints import write_checkpoint
 from tests.harness.models.corpora import write_archive, write_corpus
 from tests.harness.models.networks import VOCABULARY, exported, tiny_config, tiny_network
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from models.commands.label_figures import names_of, scored_models
-from worker.ports.engine import EngineModel
+from caesura.models.commands.label_figures import names_of, scored_models
+from caesura.worker.ports.engine import EngineModel
 
 SERVED = [
     EngineModel(name="zh-large@1", language="zh", active=True, look_ahead_words=9),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from models.__main__ import app
+from caesura.models.__main__ import app
 
 
 def test_an_error_of_ours_is_one_line_that_names_the_command(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from functools import cache
 
 import pytest
 
-from models.data.aligned_words import AlignedDocument
-from models.data.call_numbers import said, whole
-from models.data.calls import (
+from caesura.models.data.aligned_words import AlignedDocument
+from caesura.models.data.call_numbers import said, whole
+from caesura.models.data.calls import (
     KEPT_OUT,
     SaidWord,
     call_documents,
@@ -22,11 +22,11 @@ from models.data.calls import (
     run_hashes,
     sentence,
 )
-from models.data.spoken_frames import ENGLISH_FRAMES
-from models.evaluation.regression.cases import read_cases
-from schemas.labels import Casing, Disfluency, Punctuation
-from worker.core.normalisation import model_view
-from worker.demo.script import TALKS
+from caesura.models.data.spoken_frames import ENGLISH_FRAMES
+from caesura.models.evaluation.regression.cases import read_cases
+from caesura.schemas.labels import Casing, Disfluency, Punctuation
+from caesura.worker.core.language.normalisation import model_view
+from caesura.worker.demo.script import TALKS
 
 
 @cache

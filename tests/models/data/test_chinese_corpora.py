@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from models.__main__ import app
-from models.data.chinese_corpora import CHINESE_TEST, read_chinese_corpus, read_cs2w
-from models.data.chinese_marks import LabelledUnit
-from models.data.packing import PackedText
-from models.data.preparation import held_out, prepare
-from models.decoding.ways import OFFLINE, STREAMING, Decoding, ahead
-from models.evaluation.chinese import COPIES_ALIKE, by_character, evaluate_chinese, first_copies
-from models.evaluation.scoring import Score
-from models.languages.chinese import CHINESE
-from schemas.labels import Disfluency, Punctuation
+from caesura.models.__main__ import app
+from caesura.models.data.chinese_corpora import CHINESE_TEST, read_chinese_corpus, read_cs2w
+from caesura.models.data.chinese_marks import LabelledUnit
+from caesura.models.data.packing import PackedText
+from caesura.models.data.preparation import held_out, prepare
+from caesura.models.decoding.ways import OFFLINE, STREAMING, Decoding, ahead
+from caesura.models.evaluation.chinese import COPIES_ALIKE, by_character, evaluate_chinese, first_copies
+from caesura.models.evaluation.scoring import Score
+from caesura.models.languages.chinese import CHINESE
+from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.inference.model.wordpiece import WordPiece
 from tests.harness.models.corpora import write_archive, write_corpus
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.adapters.onnx.wordpiece import WordPiece
 
 LINES = ("我们{}昨天去了仓库，箱子都在那里。", "你知道谁来过吗？门口有脚印、纸片和绳子。")
 LEAKED = "这段话只在测试里面出现而且一共有很多很多个不同的词语所以谁也不会碰巧说出同样的句子来。"

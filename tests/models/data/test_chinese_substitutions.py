@@ -7,10 +7,10 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument
-from models.data.chinese_marks import LabelledUnit, add_turn
-from models.data.chinese_substitutions import Kinds, chinese_kinds, with_other_words
-from schemas.labels import Disfluency
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
+from caesura.models.data.chinese_marks import LabelledUnit, add_turn
+from caesura.models.data.chinese_substitutions import Kinds, chinese_kinds, with_other_words
+from caesura.schemas.labels import Disfluency
 
 # Two words of each open kind, so that the only other word is known; the pronoun is of no open kind.
 KINDS = Kinds(

@@ -6,14 +6,14 @@ import random
 
 import pytest
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument
-from models.data.chinese_corpora import CHINESE_SPEECH
-from models.data.chinese_marks import LabelledUnit, add_turn, cut_again, read_chinese_marks
-from models.data.disfluencies import insert_disfluencies
-from models.data.recogniser_units import as_units
-from schemas.labels import Disfluency, Punctuation
-from schemas.state import HeldBack
-from worker.core.segmentation import segmenters
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
+from caesura.models.data.chinese_corpora import CHINESE_SPEECH
+from caesura.models.data.chinese_marks import LabelledUnit, add_turn, cut_again, read_chinese_marks
+from caesura.models.data.disfluencies import insert_disfluencies
+from caesura.models.data.recogniser_units import as_units
+from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.schemas.state import HeldBack
+from caesura.worker.core.language.segmentation import segmenters
 
 NONE, COMMA, PERIOD = Punctuation.NONE, Punctuation.COMMA, Punctuation.PERIOD
 QUESTION, ENUMERATION = Punctuation.QUESTION, Punctuation.ENUMERATION_COMMA

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from models.data.contamination import SharedText
+from caesura.models.data.contamination import SharedText
 
 TEST = [f"word{k}" for k in range(40)]
 

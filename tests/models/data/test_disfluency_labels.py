@@ -4,12 +4,12 @@ import random
 
 import pytest
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument
-from models.data.derived_tags import derive_tags
-from models.data.disfluencies import FUNCTION_WORDS, NUMBER_WORDS, insert_disfluencies
-from models.data.disfluent_pairs import _tags
-from models.data.marks import read_marks
-from schemas.labels import Disfluency, Punctuation
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
+from caesura.models.data.derived_tags import derive_tags
+from caesura.models.data.disfluencies import FUNCTION_WORDS, NUMBER_WORDS, insert_disfluencies
+from caesura.models.data.disfluent_pairs import _tags
+from caesura.models.data.marks import read_marks
+from caesura.schemas.labels import Disfluency, Punctuation
 
 FLUENT, B_RM, I_RM, B_IM, I_IM = (int(tag) for tag in Disfluency)
 

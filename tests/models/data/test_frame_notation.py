@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from models.data.frame_notation import CHOICE, bare, labelled_spans, tags_of, word_tags
-from schemas.labels import Disfluency
+from caesura.models.data.frame_notation import CHOICE, bare, labelled_spans, tags_of, word_tags
+from caesura.schemas.labels import Disfluency
 
 FILLED = "turn [left at] {uh, sorry,} right, please."
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from models.data.joint_marks import ATOMS, as_documents, class_of, read_runs, run_table
-from models.data.packed_tests import PackedTest
-from models.data.packing import PackedText
-from models.data.paper_texts import pack_joint_text
-from models.evaluation.joint_marks import count_runs
-from models.evaluation.scoring import scored
+from caesura.models.data.joint_marks import ATOMS, as_documents, class_of, read_runs, run_table
+from caesura.models.data.packed_tests import PackedTest
+from caesura.models.data.packing import PackedText
+from caesura.models.data.paper_texts import pack_joint_text
+from caesura.models.evaluation.joint_marks import count_runs
+from caesura.models.evaluation.scoring import scored
 from tests.harness.models.corpora import write_corpus
 from tests.harness.models.networks import tokenizer
 

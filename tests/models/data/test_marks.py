@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
-from models.data.marks import read_marks
-from schemas.labels import Disfluency, Punctuation
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
+from caesura.models.data.marks import read_marks
+from caesura.schemas.labels import Disfluency, Punctuation
 
 NONE, COMMA, PERIOD, QUESTION = (int(Punctuation(k)) for k in range(4))
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from models.__main__ import app
-from models.data.aligned_words import UNKNOWN
-from models.data.disfluent_pairs import read_disfl_qa, read_rev16
-from models.data.english_corpora import ENGLISH_TEXT
-from models.data.iwslt import read_iwslt
-from models.data.packing import PackedText
-from models.data.preparation import CorpusCounts, held_out, prepare, prepare_held_out
-from models.data.recipes import is_held_out
-from models.languages.english import ENGLISH
-from schemas.labels import Disfluency, Punctuation
+from caesura.models.__main__ import app
+from caesura.models.data.aligned_words import UNKNOWN
+from caesura.models.data.disfluent_pairs import read_disfl_qa, read_rev16
+from caesura.models.data.english_corpora import ENGLISH_TEXT
+from caesura.models.data.iwslt import read_iwslt
+from caesura.models.data.packing import PackedText
+from caesura.models.data.preparation import CorpusCounts, held_out, prepare, prepare_held_out
+from caesura.models.data.recipes import is_held_out
+from caesura.models.languages.english import ENGLISH
+from caesura.schemas.labels import Disfluency, Punctuation
 from tests.harness.models.corpora import write_archive, write_corpus
 from tests.harness.models.networks import VOCABULARY, tokenizer
 

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from models.data.aligned_words import AlignedDocument
-from models.data.recogniser_errors import MisheardWords, sound_key
-from schemas.labels import Disfluency, Punctuation
+from caesura.models.data.aligned_words import AlignedDocument
+from caesura.models.data.recogniser_errors import MisheardWords, sound_key
+from caesura.schemas.labels import Disfluency, Punctuation
 
 VOCABULARY = ["[PAD]", "##ing", "a", "there", "their", "two", "too", "walk", "walked", "see", "sea", "market", "house"]
 FLUENT, B_RM, I_RM = int(Disfluency.O), int(Disfluency.B_RM), int(Disfluency.I_RM)

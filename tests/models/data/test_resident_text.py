@@ -9,9 +9,9 @@ pytest.importorskip("torch")
 
 import torch
 
-from models.data.packing import PackedText, pack
-from models.data.resident_text import IGNORED, ResidentText, batches
-from models.networks.ct_transformer import PADDING_WORD
+from caesura.models.data.packing import PackedText, pack
+from caesura.models.data.resident_text import IGNORED, ResidentText, batches
+from caesura.models.networks.ct_transformer import PADDING_WORD
 from tests.harness.models.networks import LEADING, document, tokenizer
 
 pytestmark = pytest.mark.torch

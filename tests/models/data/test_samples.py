@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip("torch")
 
-from models.data.packing import PackedText, pack
-from models.data.resident_text import ResidentText, batches
-from models.data.samples import cut_samples, with_left_context
-from models.networks.ct_transformer import PADDING_WORD
+from caesura.models.data.packing import PackedText, pack
+from caesura.models.data.resident_text import ResidentText, batches
+from caesura.models.data.samples import cut_samples, with_left_context
+from caesura.models.networks.ct_transformer import PADDING_WORD
 from tests.harness.models.networks import document, tokenizer
 
 pytestmark = pytest.mark.torch

@@ -10,10 +10,10 @@ import pytest
 
 pytest.importorskip("torch")
 
-from models.data.packing import PackedText, pack
-from models.data.resident_text import ResidentText, batches
-from models.data.soft_labels import TaughtFile, forget_labels, load_taught, with_pseudo_sentences
-from schemas.labels import Casing
+from caesura.models.data.packing import PackedText, pack
+from caesura.models.data.resident_text import ResidentText, batches
+from caesura.models.data.soft_labels import TaughtFile, forget_labels, load_taught, with_pseudo_sentences
+from caesura.schemas.labels import Casing
 from tests.harness.models.networks import document, tokenizer
 
 pytestmark = pytest.mark.torch

@@ -7,14 +7,14 @@ from itertools import pairwise
 
 import pytest
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument
-from models.data.chinese_frames import CHINESE_FRAMES
-from models.data.chinese_numbers import count_said
-from models.data.spoken_frames import ENGLISH_FRAMES
-from models.data.spoken_patterns import Frames, add_chinese, add_spaced, pattern_documents
-from models.evaluation.regression.cases import FLUENT, read_cases
-from schemas.labels import Disfluency, Punctuation
-from worker.core.normalisation import model_view
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
+from caesura.models.data.chinese_frames import CHINESE_FRAMES
+from caesura.models.data.chinese_numbers import count_said
+from caesura.models.data.spoken_frames import ENGLISH_FRAMES
+from caesura.models.data.spoken_patterns import Frames, add_chinese, add_spaced, pattern_documents
+from caesura.models.evaluation.regression.cases import FLUENT, read_cases
+from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.worker.core.language.normalisation import model_view
 
 O, B_RM, I_RM, B_IM, I_IM = (int(tag) for tag in Disfluency)  # noqa: E741 - the tags' own names
 FRAMES = {"en": ENGLISH_FRAMES, "zh": CHINESE_FRAMES}

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from models.data.aligned_words import UNKNOWN
-from models.data.benchmark_corpora import read_benchmark_corpus
-from models.data.swda import Role, SpeakerSide, read_sides, read_swda_test
-from models.evaluation.scoring import Score, scored
-from models.evaluation.switchboard import count_both_ways, gold_tags
-from schemas.labels import Disfluency
+from caesura.models.data.aligned_words import UNKNOWN
+from caesura.models.data.benchmark_corpora import read_benchmark_corpus
+from caesura.models.data.swda import Role, SpeakerSide, read_sides, read_swda_test
+from caesura.models.evaluation.scoring import Score, scored
+from caesura.models.evaluation.switchboard import count_both_ways, gold_tags
+from caesura.schemas.labels import Disfluency
 from tests.harness.models.corpora import write_archive
 
 FLUENT, RM, IM = int(Disfluency.O), int(Disfluency.B_RM), int(Disfluency.B_IM)

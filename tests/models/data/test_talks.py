@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from models.data.benchmark_corpora import read_benchmark_corpus, ted_text
-from models.data.dev_talks import dev_half, dev_talks
-from models.data.iwslt import read_iwslt
-from schemas.labels import Punctuation
+from caesura.models.data.benchmark_corpora import read_benchmark_corpus, ted_text
+from caesura.models.data.dev_talks import dev_half, dev_talks
+from caesura.models.data.iwslt import read_iwslt
+from caesura.schemas.labels import Punctuation
 from tests.harness.models.corpora import write_archive, write_corpus
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.data.aligned_words import UNKNOWN
-from models.data.marks import read_marks
-from models.data.packing import PackedText, pack
-from models.data.recogniser_errors import MisheardWords
-from schemas.labels import Casing
+from caesura.models.data.aligned_words import UNKNOWN
+from caesura.models.data.marks import read_marks
+from caesura.models.data.packing import PackedText, pack
+from caesura.models.data.recogniser_errors import MisheardWords
+from caesura.schemas.labels import Casing
 from tests.harness.models.networks import document, tokenizer
 
 SMALL, FIRST, ALL = int(Casing.SMALL), int(Casing.CAPITAL_FIRST), int(Casing.ALL_CAPITALS)

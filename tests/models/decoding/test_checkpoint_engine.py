@@ -10,16 +10,16 @@ pytest.importorskip("torch")
 
 import torch
 
-from models.decoding.checkpoint_engine import CheckpointEngine
-from models.decoding.labelled_stream import WatchedEngine, run_stream
-from models.evaluation.stability import growing_input
-from models.networks.blstm import BLSTM, BLSTMConfig
-from models.networks.checkpoints import write_checkpoint
-from models.networks.full_transformer import FullTransformer
+from caesura.models.decoding.checkpoint_engine import CheckpointEngine
+from caesura.models.decoding.labelled_stream import WatchedEngine, run_stream
+from caesura.models.evaluation.stability import growing_input
+from caesura.models.networks.blstm import BLSTM, BLSTMConfig
+from caesura.models.networks.checkpoints import write_checkpoint
+from caesura.models.networks.full_transformer import FullTransformer
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.errors import FatalError
 from tests.harness.models.networks import VOCABULARY, buffers, document, exported, tiny_config, tiny_network
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.core.labelling import LabelRequest
-from worker.errors import FatalError
 
 pytestmark = pytest.mark.torch
 

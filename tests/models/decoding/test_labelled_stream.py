@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from models.decoding.labelled_stream import WatchedEngine, run_stream
-from models.decoding.labelling_runs import label_streams
-from models.evaluation.stability import growing_input, runs_of, stabilities, streams_of
-from models.evaluation.sweeps import GoldText, chunks, decoded, figures_table, stream, sweep
-from schemas.events import Emission
+from caesura.models.decoding.labelled_stream import WatchedEngine, run_stream
+from caesura.models.decoding.labelling_runs import label_streams
+from caesura.models.evaluation.stability import growing_input, runs_of, stabilities, streams_of
+from caesura.models.evaluation.sweeps import GoldText, chunks, decoded, figures_table, stream, sweep
+from caesura.schemas.events import Emission
+from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
+from caesura.worker.core.language.rules import DecodingRules
 from tests.harness.models.documents import talk
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.core.rules import DecodingRules
 
 WORDS = [f"word-{number}" if number % 7 else "word-stop" for number in range(1, 120)]
 

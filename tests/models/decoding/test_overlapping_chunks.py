@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typing_extensions import override
 
-from models.decoding.overlapping_chunks import Chunk, label_chunks, split
-from models.decoding.ways import ahead
-from schemas.labels import Labels
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.labelling import LabelRequest
+from caesura.models.decoding.overlapping_chunks import Chunk, label_chunks, split
+from caesura.models.decoding.ways import ahead
+from caesura.schemas.labels import Labels
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.core.language.labelling import LabelRequest
 
 
 def by_place(model: str, words: Sequence[str], position: int, look_ahead_words: int) -> tuple[int, int]:  # noqa: ARG001

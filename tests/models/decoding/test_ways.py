@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.decoding.labelling_runs import label_offline
-from models.decoding.overlapping_chunks import Chunk
-from models.decoding.ways import OFFLINE, STREAMING, ahead
-from worker.adapters.memory.engine import ScriptedEngine
+from caesura.models.decoding.labelling_runs import label_offline
+from caesura.models.decoding.overlapping_chunks import Chunk
+from caesura.models.decoding.ways import OFFLINE, STREAMING, ahead
+from caesura.worker.adapters.memory.engine import ScriptedEngine
 
 TEXT = [f"word{number}" for number in range(90)]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from models.data.aligned_words import UNKNOWN
-from models.evaluation.calibration import Answers, TurnEnds, expected_error, fit_line, kinds_of, marks_of
-from schemas.labels import Disfluency, Punctuation
-from schemas.segments import SegmentWord
+from caesura.models.data.aligned_words import UNKNOWN
+from caesura.models.evaluation.calibration import Answers, TurnEnds, expected_error, fit_line, kinds_of, marks_of
+from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.schemas.segments import SegmentWord
 
 
 def test_the_error_is_how_far_what_is_said_lies_from_what_is_right_weighted_by_words() -> None:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from models.commands.capitals import capitals_table
-from models.data.aligned_words import UNKNOWN, AlignedDocument
-from models.evaluation.capitals import WAYS, CapitalFigure, Forms, evaluate_capitals, figures_of
-from models.languages.english import ENGLISH
-from schemas.labels import Casing
+from caesura.models.commands.capitals import capitals_table
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
+from caesura.models.evaluation.capitals import WAYS, CapitalFigure, Forms, evaluate_capitals, figures_of
+from caesura.models.languages.english import ENGLISH
+from caesura.schemas.labels import Casing
+from caesura.worker.adapters.memory.engine import ScriptedEngine
 from tests.harness.models.corpora import write_corpus
-from worker.adapters.memory.engine import ScriptedEngine
 
 SMALL, FIRST, ALL = int(Casing.SMALL), int(Casing.CAPITAL_FIRST), int(Casing.ALL_CAPITALS)
 

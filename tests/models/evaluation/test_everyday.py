@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from models.data.aligned_words import UNKNOWN
-from models.evaluation.everyday import EverydayLine, everyday_table, read_everyday
-from models.languages.registry import LANGUAGES
-from schemas.labels import Disfluency, Punctuation
-from worker.adapters.memory.engine import ScriptedEngine
+from caesura.models.data.aligned_words import UNKNOWN
+from caesura.models.evaluation.everyday import EverydayLine, everyday_table, read_everyday
+from caesura.models.languages.registry import LANGUAGES
+from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.worker.adapters.memory.engine import ScriptedEngine
 
 every_language = pytest.mark.parametrize("code", ["de", "es", "fr"])
 LINES = {line.line: line for line in read_everyday("de")}

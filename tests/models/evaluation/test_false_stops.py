@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import random
 
-from models.data.aligned_words import UNKNOWN, AlignedDocument
-from models.evaluation.false_stops import FlushPoint, count_stops, flush_points, stops_on, stops_table
-from models.evaluation.shares import Share
-from schemas.labels import Punctuation
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
+from caesura.models.evaluation.false_stops import FlushPoint, count_stops, flush_points, stops_on, stops_table
+from caesura.models.evaluation.shares import Share
+from caesura.schemas.labels import Punctuation
+from caesura.worker.adapters.onnx.engine import OnnxEngine
 from tests.harness.places import SHIPPED
-from worker.adapters.onnx.engine import OnnxEngine
 
 NONE, COMMA, PERIOD, QUESTION = Punctuation.NONE, Punctuation.COMMA, Punctuation.PERIOD, Punctuation.QUESTION
 MARKS = {",": COMMA, ".": PERIOD, "?": QUESTION, "*": UNKNOWN}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from models.evaluation.figures_page import put
+from caesura.models.evaluation.figures_page import put
 
 PAGE = "# Figures\n\n<!-- sweep -->\nold\n<!-- end of sweep -->\n\nProse.\n<!-- chunks -->\n<!-- end of chunks -->\n"
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from models.evaluation.harm import HarmRow, SaidSession, harm_table, harms
-from models.evaluation.number_sentences import number_sessions
-from models.evaluation.said_sessions import childes_sessions, line_sessions
-from schemas.labels import Disfluency
-from schemas.segments import SegmentWord
-from worker.core.cleaning import CleaningLevel
+from caesura.models.evaluation.harm import HarmRow, SaidSession, harm_table, harms
+from caesura.models.evaluation.number_sentences import number_sessions
+from caesura.models.evaluation.said_sessions import childes_sessions, line_sessions
+from caesura.schemas.labels import Disfluency
+from caesura.schemas.segments import SegmentWord
+from caesura.worker.core.rendering.cleaning import CleaningLevel
 
 TAGS = {"R": int(Disfluency.B_RM), "F": int(Disfluency.B_IM), "-": int(Disfluency.O)}
 PUBLISHED = {"R": "B-RM", "F": "B-IM", "-": "O"}

@@ -6,8 +6,14 @@ from collections import Counter
 
 import pytest
 
-from models.decoding.labelled_stream import LabelledStep, Stream
-from models.evaluation.label_history import History, frozen_history, raw_history, screen_history, time_to_detection
+from caesura.models.decoding.labelled_stream import LabelledStep, Stream
+from caesura.models.evaluation.label_history import (
+    History,
+    frozen_history,
+    raw_history,
+    screen_history,
+    time_to_detection,
+)
 
 
 def growing(*labellings: list[int]) -> History:

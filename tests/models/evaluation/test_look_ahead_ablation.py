@@ -7,9 +7,9 @@ import pytest
 
 pytest.importorskip("torch")
 
-from models.evaluation.look_ahead_ablation import another_mask, masked_otherwise, shortened
-from models.evaluation.stability import growing_input
-from models.networks.full_transformer import UNLIMITED
+from caesura.models.evaluation.look_ahead_ablation import another_mask, masked_otherwise, shortened
+from caesura.models.evaluation.stability import growing_input
+from caesura.models.networks.full_transformer import UNLIMITED
 from tests.harness.models.networks import document, exported, tiny_config, tiny_network
 
 pytestmark = pytest.mark.torch

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from models.__main__ import app
-from models.data.aligned_words import AlignedDocument
-from models.data.recogniser_errors import MisheardWords
-from models.evaluation.misheard import MisheardFigure, misheard, misheard_table
+from caesura.models.__main__ import app
+from caesura.models.data.aligned_words import AlignedDocument
+from caesura.models.data.recogniser_errors import MisheardWords
+from caesura.models.evaluation.misheard import MisheardFigure, misheard, misheard_table
 from tests.harness.models.corpora import write_corpus
 from tests.harness.places import SHIPPED
 

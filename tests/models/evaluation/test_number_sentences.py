@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from models.decoding.labelling_runs import published_words
-from models.evaluation.harm import SaidSession
-from models.evaluation.number_sentences import number_faults, number_sessions
-from schemas.labels import Disfluency
-from schemas.segments import SegmentWord
+from caesura.models.decoding.labelling_runs import published_words
+from caesura.models.evaluation.harm import SaidSession
+from caesura.models.evaluation.number_sentences import number_faults, number_sessions
+from caesura.schemas.labels import Disfluency
+from caesura.schemas.segments import SegmentWord
+from caesura.worker.adapters.onnx.engine import OnnxEngine
 from tests.harness.places import SHIPPED
-from worker.adapters.onnx.engine import OnnxEngine
 
 MODELS = [("en", "en-ct-12x384"), ("en", "en-ct-3x384"), ("zh", "zh-ct-6x768"), ("zh", "zh-ct-4x512")]
 

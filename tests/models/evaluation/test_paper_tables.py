@@ -12,12 +12,12 @@ import pytest
 
 pytest.importorskip("torch")
 
-from models.data.packed_tests import PackedTest
-from models.evaluation.papers.plans import PLANS
-from models.evaluation.papers.runs import carry_out
-from models.evaluation.papers.schedule import RunBudget, planned, work_through
-from models.evaluation.papers.tables import Tables, joint_tables, sapr_tables, self_training_tables
-from models.networks.checkpoints import load_any_network
+from caesura.models.data.packed_tests import PackedTest
+from caesura.models.evaluation.papers.plans import PLANS
+from caesura.models.evaluation.papers.runs import carry_out
+from caesura.models.evaluation.papers.schedule import RunBudget, planned, work_through
+from caesura.models.evaluation.papers.tables import Tables, joint_tables, sapr_tables, self_training_tables
+from caesura.models.networks.checkpoints import load_any_network
 from tests.harness.models.paper_runs import SCOPE, made_test, shortened, workplace
 
 pytestmark = pytest.mark.torch

@@ -14,19 +14,19 @@ pytest.importorskip("torch")
 
 from typer.testing import CliRunner
 
-from models.__main__ import app
-from models.data.aligned_words import UNKNOWN
-from models.data.packed_tests import PackedTest
-from models.data.packing import PackedText, pack
-from models.data.resident_text import ResidentText
-from models.evaluation.papers.plans import PLANS, Learnt, PaperRun, Scope, sapr_runs
-from models.evaluation.papers.runs import Workplace, carry_out, first_words, read_learnt
-from models.evaluation.papers.schedule import planned
-from models.evaluation.papers.side_by_side import SYSTEMS, mean_delay_words
-from models.evaluation.windows import CHUNKS, DoubleOverlap, label_test, stream_test
-from models.networks.checkpoints import load_any_network
-from models.networks.registry import build, describe
-from models.networks.task_dependency import TaskDependency, TaskDependencyConfig
+from caesura.models.__main__ import app
+from caesura.models.data.aligned_words import UNKNOWN
+from caesura.models.data.packed_tests import PackedTest
+from caesura.models.data.packing import PackedText, pack
+from caesura.models.data.resident_text import ResidentText
+from caesura.models.evaluation.papers.plans import PLANS, Learnt, PaperRun, Scope, sapr_runs
+from caesura.models.evaluation.papers.runs import Workplace, carry_out, first_words, read_learnt
+from caesura.models.evaluation.papers.schedule import planned
+from caesura.models.evaluation.papers.side_by_side import SYSTEMS, mean_delay_words
+from caesura.models.evaluation.windows import CHUNKS, DoubleOverlap, label_test, stream_test
+from caesura.models.networks.checkpoints import load_any_network
+from caesura.models.networks.registry import build, describe
+from caesura.models.networks.task_dependency import TaskDependency, TaskDependencyConfig
 from tests.harness.models.networks import VOCABULARY, document, tokenizer
 from tests.harness.models.paper_runs import ENCODER, SCOPE, made_test, shortened, workplace
 from tests.harness.places import SHIPPED

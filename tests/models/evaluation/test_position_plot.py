@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from models.evaluation.position_plot import drawn, shares
+from caesura.models.evaluation.position_plot import drawn, shares
 
 
 def test_bars_are_shares_of_what_changed() -> None:

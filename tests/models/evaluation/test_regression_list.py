@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from models.decoding.labelling_runs import Labelled
-from models.evaluation.regression.cases import (
+from caesura.models.decoding.labelling_runs import Labelled
+from caesura.models.evaluation.regression.cases import (
     CASES_FOLDER,
     FLUENT,
     judge,
@@ -16,13 +16,13 @@ from models.evaluation.regression.cases import (
     read_known_failures,
     write_known_failures,
 )
-from models.evaluation.regression.runs import run_list
-from models.evaluation.shares import Share
+from caesura.models.evaluation.regression.runs import run_list
+from caesura.models.evaluation.shares import Share
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.inference.model.model_folder import read_models_folder
 from tests.harness.places import SHIPPED
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.adapters.onnx.model_folder import read_models_folder
 
-REWRITE = "python -m models regression --write-known"
+REWRITE = "python -m caesura.models regression --write-known"
 
 
 @pytest.fixture(scope="module")

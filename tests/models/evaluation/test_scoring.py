@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from models.evaluation.scoring import Difference, count_blocks, difference, score, scored
+from caesura.models.evaluation.scoring import Difference, count_blocks, difference, score, scored
 
 CLASSES = {"comma": frozenset((1,)), "period": frozenset((2,))}
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from models.data.recogniser_units import as_units
-from models.decoding.labelled_stream import active_model
-from models.evaluation.stability import growing_input
-from schemas.state import HeldBack
+from caesura.models.data.recogniser_units import as_units
+from caesura.models.decoding.labelled_stream import active_model
+from caesura.models.evaluation.stability import growing_input
+from caesura.schemas.state import HeldBack
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.core.language.segmentation import segmenters
 from tests.harness.places import SHIPPED
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.core.segmentation import segmenters
 
 TEXTS = {
     "en": (

@@ -11,11 +11,11 @@ from typer.testing import CliRunner
 
 pytest.importorskip("torch")
 
-from models.__main__ import app
-from models.data.packing import PackedText, pack
-from models.evaluation.soft_label_f1 import packed_scores
-from models.networks.checkpoints import write_checkpoint
-from models.networks.ct_transformer import CTTransformer
+from caesura.models.__main__ import app
+from caesura.models.data.packing import PackedText, pack
+from caesura.models.evaluation.soft_label_f1 import packed_scores
+from caesura.models.networks.checkpoints import write_checkpoint
+from caesura.models.networks.ct_transformer import CTTransformer
 from tests.harness.models.networks import VOCABULARY, document, tiny_config, tokenizer
 
 pytestmark = pytest.mark.torch

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from models.commands import stop_lines
-from models.data.aligned_words import AlignedDocument
-from models.evaluation.false_stops import FlushPoint
-from models.evaluation.stop_line import stop_line
-from schemas.labels import Punctuation
+from caesura.models.commands import stop_lines
+from caesura.models.data.aligned_words import AlignedDocument
+from caesura.models.evaluation.false_stops import FlushPoint
+from caesura.models.evaluation.stop_line import stop_line
+from caesura.schemas.labels import Punctuation
 
 NONE, COMMA, PERIOD, QUESTION = Punctuation.NONE, Punctuation.COMMA, Punctuation.PERIOD, Punctuation.QUESTION
 
@@ -57,7 +57,7 @@ def test_what_has_no_line_is_refused() -> None:
 @pytest.mark.torch
 def test_a_point_is_scored_as_it_stands_alone_in_the_order_given() -> None:
     torch = pytest.importorskip("torch")
-    from models.evaluation.flush_scores import flush_scores  # noqa: PLC0415 - it wants torch
+    from caesura.models.evaluation.flush_scores import flush_scores  # noqa: PLC0415 - it wants torch
     from tests.harness.models import networks  # noqa: PLC0415
 
     rng = random.Random(2)
@@ -79,8 +79,8 @@ def test_a_point_is_scored_as_it_stands_alone_in_the_order_given() -> None:
 @pytest.mark.torch
 def test_the_command_tells_each_checkpoint_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
-    from models.__main__ import app  # noqa: PLC0415 - they want torch
-    from models.networks.checkpoints import write_checkpoint  # noqa: PLC0415
+    from caesura.models.__main__ import app  # noqa: PLC0415 - they want torch
+    from caesura.models.networks.checkpoints import write_checkpoint  # noqa: PLC0415
     from tests.harness.models import networks  # noqa: PLC0415
 
     document = AlignedDocument("made up", "one")

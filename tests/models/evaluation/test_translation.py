@@ -1,4 +1,4 @@
-"""How dialogues are cut for a translator, and what is counted (``models.evaluation.translation``)."""
+"""How dialogues are cut for a translator, and what is counted (``translation``)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from models.commands.translation import translation_table
-from models.evaluation.translation import (
+from caesura.models.commands.translation import translation_table
+from caesura.models.evaluation.translation import (
     Dialogue,
     TranslationScore,
     Translator,
@@ -24,8 +24,8 @@ from models.evaluation.translation import (
     read_lines,
     translate,
 )
-from schemas.events import Emission
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
+from caesura.schemas.events import Emission
+from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
 
 SHOP = Dialogue("shop", ("Good morning. Two loaves, please.", "That’s four euros!"), "Bonjour.")
 

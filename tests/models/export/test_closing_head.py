@@ -12,14 +12,14 @@ pytest.importorskip("torch")
 
 import torch
 
-from models.decoding.checkpoint_engine import CheckpointEngine
-from models.decoding.labelling_runs import published_words
-from models.export.parity import encode
-from models.networks.ct_transformer import CTTransformer, last_pieces
-from schemas.labels import Casing, Punctuation
+from caesura.models.decoding.checkpoint_engine import CheckpointEngine
+from caesura.models.decoding.labelling_runs import published_words
+from caesura.models.export.parity import encode
+from caesura.models.networks.ct_transformer import CTTransformer, last_pieces
+from caesura.schemas.labels import Casing, Punctuation
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.core.language.labelling import LabelRequest
 from tests.harness.models.networks import LEADING, buffers, exported, tiny_config, tiny_network, tokenizer
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.core.labelling import LabelRequest
 
 pytestmark = pytest.mark.torch
 

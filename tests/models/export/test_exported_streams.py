@@ -13,13 +13,13 @@ pytest.importorskip("torch")
 
 import torch
 
-from models.decoding.labelling_runs import published_words
-from schemas.labels import Casing
+from caesura.models.decoding.labelling_runs import published_words
+from caesura.schemas.labels import Casing
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.inference.attention.compiled_attention import COMPILED
+from caesura.worker.inference.network.compiled_kernels import CompiledKernels
 from tests.harness.models.networks import WORDS, exported, tiny_config, tiny_network
-from worker.adapters.onnx.compiled_attention import COMPILED
-from worker.adapters.onnx.compiled_parts import CompiledParts
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.core.labelling import LabelRequest
 
 pytestmark = pytest.mark.torch
 
@@ -41,7 +41,7 @@ def test_a_network_streams_as_its_full_run_labels_past_the_positions_that_it_lea
         look_back=look_back,
     )
     name = exported(tiny_network(config), tmp_path / "en", int8=int8).name
-    streamed = OnnxEngine(tmp_path, threads=1, compiled=CompiledParts.ALL if compiled else CompiledParts.NONE)
+    streamed = OnnxEngine(tmp_path, threads=1, compiled=CompiledKernels.ALL if compiled else CompiledKernels.NONE)
     whole = OnnxEngine(tmp_path, threads=1, streams=False)
     rng = random.Random(1)
     words = tuple(rng.choice((*WORDS, "abba", "zzz", "", "cab'")) for _ in range(config.max_positions + 30))

@@ -14,16 +14,16 @@ import msgspec
 import onnx
 import torch
 
-from models.export.parity import INT8_AGREEMENT, check_parity, encode
-from models.export.stored_network import read_network
-from models.networks.dequantisation import initialisers
+from caesura.models.export.parity import INT8_AGREEMENT, check_parity, encode
+from caesura.models.export.stored_network import read_network
+from caesura.models.networks.dequantisation import initialisers
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.errors import FatalError
+from caesura.worker.inference.model.model_folder import StoredModel, read_models_folder
+from caesura.worker.inference.model.wordpiece import WordPiece
 from tests.harness.models.networks import LEADING, buffers, exported, tiny_config, tiny_network, tokenizer
 from tests.harness.places import SHIPPED
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
-from worker.adapters.onnx.wordpiece import WordPiece
-from worker.core.labelling import LabelRequest
-from worker.errors import FatalError
 
 pytestmark = pytest.mark.torch
 

@@ -12,14 +12,14 @@ pytest.importorskip("torch")
 
 import torch
 
-from models.decoding.checkpoint_engine import CheckpointEngine
-from models.decoding.labelling_runs import published_words
-from models.export.parity import check_parity
-from models.export.stored_network import read_network
-from models.networks.ct_transformer import CTTransformer
-from schemas.labels import Casing
+from caesura.models.decoding.checkpoint_engine import CheckpointEngine
+from caesura.models.decoding.labelling_runs import published_words
+from caesura.models.export.parity import check_parity
+from caesura.models.export.stored_network import read_network
+from caesura.models.networks.ct_transformer import CTTransformer
+from caesura.schemas.labels import Casing
+from caesura.worker.inference.model.model_folder import read_models_folder
 from tests.harness.models.networks import LEADING, VOCABULARY, buffers, exported, tiny_config, tiny_network, tokenizer
-from worker.adapters.onnx.model_folder import read_models_folder
 
 pytestmark = pytest.mark.torch
 

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from models.data.aligned_words import AlignedDocument
-from models.data.calls import run_hashes
-from models.evaluation.everyday import read_everyday
-from models.languages.european import DEVELOPMENT
-from models.languages.french import FRENCH
-from models.languages.german import GERMAN
-from models.languages.language import Language
-from models.languages.spanish import SPANISH
-from schemas.labels import Casing, Disfluency, Punctuation
+from caesura.models.data.aligned_words import AlignedDocument
+from caesura.models.data.calls import run_hashes
+from caesura.models.evaluation.everyday import read_everyday
+from caesura.models.languages.european import DEVELOPMENT
+from caesura.models.languages.french import FRENCH
+from caesura.models.languages.german import GERMAN
+from caesura.models.languages.language import Language
+from caesura.models.languages.spanish import SPANISH
+from caesura.schemas.labels import Casing, Disfluency, Punctuation
 from tests.harness.models.corpora import write_corpus
 
 NONE, COMMA, PERIOD, QUESTION = (int(mark) for mark in list(Punctuation)[:4])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from models.languages.language import Language
-from models.languages.registry import LANGUAGES
-from schemas.labels import Punctuation
+from caesura.models.languages.language import Language
+from caesura.models.languages.registry import LANGUAGES
+from caesura.schemas.labels import Punctuation
+from caesura.worker.inference.model.model_folder import read_models_folder
 from tests.harness.places import ROOT
-from worker.adapters.onnx.model_folder import read_models_folder
 
 WITHOUT_WEIGHTS = {"de", "es", "fr"}
 """Languages that can be trained, and that no shipped model labels yet."""

@@ -8,11 +8,11 @@ pytest.importorskip("torch")
 
 import torch
 
-from models.networks.blstm import BLSTM, BLSTMConfig
-from models.networks.ct_transformer import CTTransformer
-from models.networks.full_transformer import UNLIMITED, FullTransformer
-from models.networks.mpnet import MPNet, buckets
-from models.networks.registry import KINDS, Network, build, describe
+from caesura.models.networks.blstm import BLSTM, BLSTMConfig
+from caesura.models.networks.ct_transformer import CTTransformer
+from caesura.models.networks.full_transformer import UNLIMITED, FullTransformer
+from caesura.models.networks.mpnet import MPNet, buckets
+from caesura.models.networks.registry import KINDS, Network, build, describe
 from tests.harness.models.networks import (
     VOCABULARY,
     check_that_padding_is_seen_by_no_word,

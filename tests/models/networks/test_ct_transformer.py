@@ -9,7 +9,7 @@ pytest.importorskip("torch")
 import torch
 from torch import Tensor
 
-from models.networks.ct_transformer import PADDING_WORD, CTTransformer
+from caesura.models.networks.ct_transformer import PADDING_WORD, CTTransformer
 from tests.harness.models.networks import VOCABULARY, tiny_config, tiny_network
 
 pytestmark = pytest.mark.torch

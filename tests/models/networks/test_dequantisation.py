@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 from safetensors.torch import load_file
 
-from models.networks.ct_transformer import CTConfig, CTTransformer
-from models.networks.dequantisation import write_dequantised
-from models.networks.pretrained import start_from_bert
+from caesura.models.networks.ct_transformer import CTConfig, CTTransformer
+from caesura.models.networks.dequantisation import write_dequantised
+from caesura.models.networks.pretrained import start_from_bert
 
 WIDTH, INNER, POSITIONS = 8, 16, 12
 PIECES = ["[PAD]", "[unused1]", "[UNK]", "[CLS]", "\u6211", "##\u6211", "##s", "a"]

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
-from models.networks.dequantisation import dequantise
+from caesura.models.networks.dequantisation import dequantise
 
 pytestmark = pytest.mark.torch
 

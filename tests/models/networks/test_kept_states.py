@@ -11,8 +11,8 @@ pytest.importorskip("torch")
 
 import torch
 
-from models.export.parity import encode
-from models.networks.kept_states import KeptStates
+from caesura.models.export.parity import encode
+from caesura.models.networks.kept_states import KeptStates
 from tests.harness.models.networks import LEADING, buffers, tiny_config, tiny_network, tokenizer
 
 pytestmark = pytest.mark.torch

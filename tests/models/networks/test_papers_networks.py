@@ -10,17 +10,17 @@ pytest.importorskip("torch")
 
 import torch
 
-from models.data.packing import pack
-from models.data.resident_text import Batch, ResidentText
-from models.networks.full_transformer import UNLIMITED
-from models.networks.mpnet import MPNet
-from models.networks.registry import Network, build, describe, look_ahead_words
-from models.networks.sapr import SAPR, SAPRConfig
-from models.networks.t_brnn import TBRNN, TBRNNConfig
-from models.networks.task_dependency import ORDERS, TaskDependency, TaskDependencyConfig
-from models.networks.word_cnn import WordCNN, WordCNNConfig
-from models.training.loop import losses
-from models.training.optimisers import Optimisers
+from caesura.models.data.packing import pack
+from caesura.models.data.resident_text import Batch, ResidentText
+from caesura.models.networks.full_transformer import UNLIMITED
+from caesura.models.networks.mpnet import MPNet
+from caesura.models.networks.registry import Network, build, describe, look_ahead_words
+from caesura.models.networks.sapr import SAPR, SAPRConfig
+from caesura.models.networks.t_brnn import TBRNN, TBRNNConfig
+from caesura.models.networks.task_dependency import ORDERS, TaskDependency, TaskDependencyConfig
+from caesura.models.networks.word_cnn import WordCNN, WordCNNConfig
+from caesura.models.training.loop import losses
+from caesura.models.training.optimisers import Optimisers
 from tests.harness.models.networks import (
     LEADING,
     VOCABULARY,

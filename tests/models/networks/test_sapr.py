@@ -13,16 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from models.data.joint_marks import MAX_RUN
-from models.data.packing import pack
-from models.data.punctuated_sequences import punctuated
-from models.decoding.checkpoint_engine import CheckpointEngine
-from models.decoding.constrained_decoder import ConstrainedDecoder, runs_of
-from models.networks.ct_transformer import PADDING_WORD
-from models.networks.sapr import SAPR, SAPRConfig
-from models.training.loop import TrainingPlan, train
+from caesura.models.data.joint_marks import MAX_RUN
+from caesura.models.data.packing import pack
+from caesura.models.data.punctuated_sequences import punctuated
+from caesura.models.decoding.checkpoint_engine import CheckpointEngine
+from caesura.models.decoding.constrained_decoder import ConstrainedDecoder, runs_of
+from caesura.models.networks.ct_transformer import PADDING_WORD
+from caesura.models.networks.sapr import SAPR, SAPRConfig
+from caesura.models.training.loop import TrainingPlan, train
+from caesura.worker.core.language.labelling import LabelRequest
 from tests.harness.models.networks import VOCABULARY, document, tokenizer
-from worker.core.labelling import LabelRequest
 
 pytestmark = pytest.mark.torch
 

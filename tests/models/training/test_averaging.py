@@ -12,8 +12,8 @@ pytest.importorskip("torch")
 import torch
 from typer.testing import CliRunner
 
-from models.__main__ import app
-from models.networks.checkpoints import learnt_from, load_network, write_checkpoint
+from caesura.models.__main__ import app
+from caesura.models.networks.checkpoints import learnt_from, load_network, write_checkpoint
 from tests.harness.models.networks import tiny_config, tiny_network
 
 pytestmark = pytest.mark.torch

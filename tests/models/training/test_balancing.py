@@ -7,18 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.training.balancing import balanced, mean_f1
+from caesura.models.training.balancing import balanced, mean_f1
 
 pytest.importorskip("torch")
 
 import torch
 from typer.testing import CliRunner
 
-from models.__main__ import app
-from models.data.packing import PackedText
-from models.networks.checkpoints import learnt_from, load_network, write_checkpoint
-from models.networks.pieces import LEADING
-from schemas.labels import Disfluency
+from caesura.models.__main__ import app
+from caesura.models.data.packing import PackedText
+from caesura.models.networks.checkpoints import learnt_from, load_network, write_checkpoint
+from caesura.models.networks.pieces import LEADING
+from caesura.schemas.labels import Disfluency
 from tests.harness.models.networks import tiny_config, tiny_network
 
 pytestmark = pytest.mark.torch

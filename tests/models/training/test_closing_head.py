@@ -14,17 +14,17 @@ pytest.importorskip("torch")
 import torch
 from typer.testing import CliRunner
 
-from models.__main__ import app
-from models.data.packing import PackedText
-from models.decoding.last_words import of_last_words
-from models.networks.checkpoints import learnt_from, load_network, write_checkpoint
-from models.networks.ct_transformer import CTTransformer
-from models.networks.full_transformer import FullTransformer
-from models.networks.mpnet import MPNet
-from models.networks.pieces import LEADING
-from models.networks.pretrained import shape_of, start_from_checkpoint
-from models.networks.task_dependency import TaskDependency, TaskDependencyConfig
-from models.training.closing_head import closing_flushes, fit_closing, with_closing
+from caesura.models.__main__ import app
+from caesura.models.data.packing import PackedText
+from caesura.models.decoding.last_words import of_last_words
+from caesura.models.networks.checkpoints import learnt_from, load_network, write_checkpoint
+from caesura.models.networks.ct_transformer import CTTransformer
+from caesura.models.networks.full_transformer import FullTransformer
+from caesura.models.networks.mpnet import MPNet
+from caesura.models.networks.pieces import LEADING
+from caesura.models.networks.pretrained import shape_of, start_from_checkpoint
+from caesura.models.networks.task_dependency import TaskDependency, TaskDependencyConfig
+from caesura.models.training.closing_head import closing_flushes, fit_closing, with_closing
 from tests.harness.models.networks import VOCABULARY, exported, tiny_config, tiny_network
 
 pytestmark = pytest.mark.torch

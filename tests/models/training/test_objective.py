@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from models.training.objective import Objective, head_loss
+from caesura.models.training.objective import Objective, head_loss
 
 pytestmark = pytest.mark.torch
 

@@ -15,17 +15,17 @@ from safetensors.torch import load_file
 from torch import Tensor
 from typer.testing import CliRunner
 
-from models.__main__ import app
-from models.data.packing import PackedText, pack
-from models.data.resident_text import ResidentText
-from models.data.soft_labels import TaughtFile, load_taught
-from models.networks.checkpoints import load_any_network, load_network, write_checkpoint
-from models.networks.ct_transformer import CTConfig, CTTransformer
-from models.networks.full_transformer import FullTransformer
-from models.networks.mpnet import MPNet
-from models.networks.pretrained import rows_of, shape_of, start_from_bert, start_from_checkpoint
-from models.training.loop import TrainingPlan, train
-from models.training.soft_labelling import HEADS, HeadChoice, Teacher, label_softly
+from caesura.models.__main__ import app
+from caesura.models.data.packing import PackedText, pack
+from caesura.models.data.resident_text import ResidentText
+from caesura.models.data.soft_labels import TaughtFile, load_taught
+from caesura.models.networks.checkpoints import load_any_network, load_network, write_checkpoint
+from caesura.models.networks.ct_transformer import CTConfig, CTTransformer
+from caesura.models.networks.full_transformer import FullTransformer
+from caesura.models.networks.mpnet import MPNet
+from caesura.models.networks.pretrained import rows_of, shape_of, start_from_bert, start_from_checkpoint
+from caesura.models.training.loop import TrainingPlan, train
+from caesura.models.training.soft_labelling import HEADS, HeadChoice, Teacher, label_softly
 from tests.harness.models.encoders import INNER, LAYERS, POSITIONS, WIDTH, bert, mpnet
 from tests.harness.models.networks import LEADING, VOCABULARY, document, tiny_network, tokenizer
 

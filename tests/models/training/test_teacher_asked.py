@@ -16,19 +16,19 @@ import torch
 from torch import Tensor
 from typer.testing import CliRunner
 
-from models.__main__ import app
-from models.data.ahead import made_ahead
-from models.data.packing import PackedText, pack
-from models.data.resident_text import IGNORED, Batch, ResidentText
-from models.data.soft_labels import forget_labels
-from models.networks.arithmetic import compile_layers
-from models.networks.checkpoints import load_network, write_checkpoint
-from models.networks.ct_transformer import CTTransformer
-from models.networks.registry import Network
-from models.training.loop import Told, TrainingPlan, losses, train
-from models.training.objective import Objective
-from models.training.soft_labelling import said_of
-from schemas.labels import Punctuation
+from caesura.models.__main__ import app
+from caesura.models.data.ahead import made_ahead
+from caesura.models.data.packing import PackedText, pack
+from caesura.models.data.resident_text import IGNORED, Batch, ResidentText
+from caesura.models.data.soft_labels import forget_labels
+from caesura.models.networks.arithmetic import compile_layers
+from caesura.models.networks.checkpoints import load_network, write_checkpoint
+from caesura.models.networks.ct_transformer import CTTransformer
+from caesura.models.networks.registry import Network
+from caesura.models.training.loop import TeacherTargets, TrainingPlan, losses, train
+from caesura.models.training.objective import Objective
+from caesura.models.training.soft_labelling import teacher_logits
+from caesura.schemas.labels import Punctuation
 from tests.harness.models.networks import LEADING, VOCABULARY, document, tiny_config, tiny_network, tokenizer
 
 pytestmark = pytest.mark.torch
@@ -44,14 +44,14 @@ def test_a_teacher_speaks_at_each_word_s_last_piece_of_the_sample_that_it_is_sho
     text = packed()
     batch = ResidentText(text, LEADING).batch([(0, 9), (5, 30)])
     teacher = tiny_network()
-    said = said_of(teacher, batch)
+    said = teacher_logits(teacher, batch)
     with torch.no_grad():
         scores = teacher(batch.pieces, batch.word_index)
     last = batch.punctuation != IGNORED  # every word's label is known here
     wanted = torch.cat([head.softmax(-1) for head in scores], dim=-1)
     assert torch.allclose(said[last], wanted[last], atol=0.02)
     assert not said[~last].any()
-    alone = said_of(teacher, ResidentText(text, LEADING).batch([(0, 9)]))
+    alone = teacher_logits(teacher, ResidentText(text, LEADING).batch([(0, 9)]))
     assert torch.allclose(alone[0, :9], said[0, :9], atol=0.02)
 
 
@@ -62,7 +62,7 @@ def test_a_student_learns_what_its_teacher_says_while_it_trains(tmp_path: Path) 
     train(teacher, text, plan, tmp_path / "teacher.pt")
     torch.manual_seed(8)
     student = CTTransformer(replace(tiny_config(), casing_classes=4))  # of capitals the teacher says nothing
-    train(student, forget_labels(text), plan, tmp_path / "student.pt", told=Told(teacher=teacher))
+    train(student, forget_labels(text), plan, tmp_path / "student.pt", told=TeacherTargets(teacher=teacher))
     batch = ResidentText(text, LEADING).batch([(0, 60)])
     known = batch.punctuation != IGNORED
     with torch.no_grad():
@@ -78,8 +78,8 @@ def test_what_a_reader_without_sight_said_is_learnt_in_unseeing_steps_alone(tmp_
     seeing, unseeing = tiny_network(), tiny_network()
     plan = TrainingPlan(max_words=6_000, leading=LEADING, threads=1, learning_rate=3e-3, max_pieces=600)
     plan = replace(plan, taught_unseeing=True, objective=Objective(taught_share=1.0))
-    train(seeing, text, plan, tmp_path / "seeing.pt", told=Told(rows=contrary))
-    train(unseeing, text, replace(plan, unseeing=1.0), tmp_path / "unseeing.pt", told=Told(rows=contrary))
+    train(seeing, text, plan, tmp_path / "seeing.pt", told=TeacherTargets(rows=contrary))
+    train(unseeing, text, replace(plan, unseeing=1.0), tmp_path / "unseeing.pt", told=TeacherTargets(rows=contrary))
     assert _commas(unseeing, text) == 1.0
     assert _commas(seeing, text) < 0.5
 
@@ -89,13 +89,13 @@ def test_a_teacher_is_asked_in_the_steps_that_have_no_rows(tmp_path: Path, monke
 
     def noted(teacher: Network, batch: Batch) -> Tensor:
         asked.append(batch.words)
-        return said_of(teacher, batch)
+        return teacher_logits(teacher, batch)
 
-    monkeypatch.setattr("models.training.loop.said_of", noted)
+    monkeypatch.setattr("caesura.models.training.loop.teacher_logits", noted)
     text = packed()
     rows = np.zeros((text.words, 4 + 5), dtype=np.float16)
     plan = TrainingPlan(max_words=500, leading=LEADING, threads=1, max_pieces=300, taught_unseeing=True)
-    told = Told(rows=rows, teacher=tiny_network())
+    told = TeacherTargets(rows=rows, teacher=tiny_network())
     train(tiny_network(), text, replace(plan, unseeing=1.0), tmp_path / "unseeing.pt", told=told)
     assert not asked
     train(tiny_network(), text, plan, tmp_path / "seeing.pt", told=told)
@@ -115,7 +115,7 @@ def _commas(network: CTTransformer, text: PackedText) -> float:
 def test_what_a_teacher_without_a_third_head_says_is_no_target_of_capitals() -> None:
     text = packed()
     batch = ResidentText(text, LEADING).batch([(0, 30)])
-    told = replace(batch, taught=said_of(tiny_network(), batch))
+    told = replace(batch, taught=teacher_logits(tiny_network(), batch))
     student = CTTransformer(replace(tiny_config(), casing_classes=4))
     assert [float(loss.detach()) > 0 for loss in losses(student, told, Objective(taught_share=0.5))] == [
         True,

@@ -10,17 +10,17 @@ pytest.importorskip("torch")
 
 import torch
 
-from models.data.packing import pack
-from models.decoding.labelling_runs import label_offline, label_streams
-from models.decoding.ways import offline_chunks
-from models.export.parity import check_parity
-from models.networks.checkpoints import load_network
-from models.networks.ct_transformer import CTTransformer
-from models.networks.pretrained import start_from_checkpoint
-from models.training.loop import TrainingPlan, train
+from caesura.models.data.packing import pack
+from caesura.models.decoding.labelling_runs import label_offline, label_streams
+from caesura.models.decoding.ways import offline_chunks
+from caesura.models.export.parity import check_parity
+from caesura.models.networks.checkpoints import load_network
+from caesura.models.networks.ct_transformer import CTTransformer
+from caesura.models.networks.pretrained import start_from_checkpoint
+from caesura.models.training.loop import TrainingPlan, train
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.core.language.labelling import LabelRequest
 from tests.harness.models.networks import LEADING, buffers, document, exported, tiny_config, tiny_network, tokenizer
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.core.labelling import LabelRequest
 
 pytestmark = pytest.mark.torch
 

@@ -14,21 +14,21 @@ pytest.importorskip("torch")
 import torch
 from typer.testing import CliRunner
 
-from models.__main__ import app
-from models.data.packing import PackedText, pack
-from models.data.resident_text import ResidentText
-from models.data.soft_labels import Taught, forget_labels, with_pseudo_sentences
-from models.networks.blstm import BLSTM, BLSTMConfig
-from models.networks.checkpoints import load_any_network, load_network, write_checkpoint
-from models.networks.ct_transformer import CTTransformer
-from models.networks.full_transformer import UNLIMITED, FullTransformer
-from models.networks.mpnet import MPNet
-from models.networks.pretrained import shape_of
-from models.networks.registry import Network
-from models.training.loop import Told, TrainingPlan, losses, train
-from models.training.objective import Objective
-from models.training.shorter_look_ahead import drawn_look_ahead
-from schemas.labels import Punctuation
+from caesura.models.__main__ import app
+from caesura.models.data.packing import PackedText, pack
+from caesura.models.data.resident_text import ResidentText
+from caesura.models.data.soft_labels import Taught, forget_labels, with_pseudo_sentences
+from caesura.models.networks.blstm import BLSTM, BLSTMConfig
+from caesura.models.networks.checkpoints import load_any_network, load_network, write_checkpoint
+from caesura.models.networks.ct_transformer import CTTransformer
+from caesura.models.networks.full_transformer import UNLIMITED, FullTransformer
+from caesura.models.networks.mpnet import MPNet
+from caesura.models.networks.pretrained import shape_of
+from caesura.models.networks.registry import Network
+from caesura.models.training.loop import TeacherTargets, TrainingPlan, losses, train
+from caesura.models.training.objective import Objective
+from caesura.models.training.shorter_look_ahead import drawn_look_ahead
+from caesura.schemas.labels import Punctuation
 from tests.harness.models.networks import LEADING, VOCABULARY, document, tiny_config, tokenizer
 
 pytestmark = pytest.mark.torch
@@ -199,7 +199,7 @@ def test_a_student_learns_from_a_teacher_alone_what_nobody_labelled(tmp_path: Pa
     unlabelled = with_pseudo_sentences(forget_labels(text), taught, 4)
     plan = replace(PLAN, max_words=30_000, objective=Objective(pseudo_weight=0.5, pseudo_smoothing=0.1))
     pupil, left_alone = made("ct"), made("ct")
-    train(pupil, unlabelled, plan, tmp_path / "pupil.pt", told=Told(rows=taught))
+    train(pupil, unlabelled, plan, tmp_path / "pupil.pt", told=TeacherTargets(rows=taught))
     train(left_alone, unlabelled, replace(plan, max_words=1000), tmp_path / "alone.pt")
     assert share_right(pupil, text) > 0.9
     assert share_right(left_alone, text) < 0.5
@@ -211,7 +211,7 @@ def test_a_student_follows_its_teacher_where_the_teacher_contradicts_the_labels(
     other = replace(text, punctuation=np.zeros_like(text.punctuation))  # people who mark nothing
     plan = replace(PLAN, max_words=30_000, objective=Objective(taught_share=0.9))
     pupil = made("ct")
-    train(pupil, other, plan, tmp_path / "pupil.pt", told=Told(rows=taught))
+    train(pupil, other, plan, tmp_path / "pupil.pt", told=TeacherTargets(rows=taught))
     assert share_right(pupil, text) > 0.9
 
 

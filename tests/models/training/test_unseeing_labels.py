@@ -16,16 +16,16 @@ pytest.importorskip("torch")
 
 import torch
 
-from models.__main__ import app
-from models.data.aligned_words import AlignedDocument
-from models.data.packing import PackedText, pack
-from models.evaluation.false_stops import FlushPoint
-from models.evaluation.reader_scores import reader_scores
-from models.training.causal_reader import FOLLOWING, CausalReader
-from models.training.unseeing_labels import fitted, read_packed, written
-from schemas.labels import Casing, Punctuation
+from caesura.models.__main__ import app
+from caesura.models.data.aligned_words import AlignedDocument
+from caesura.models.data.packing import PackedText, pack
+from caesura.models.evaluation.false_stops import FlushPoint
+from caesura.models.evaluation.reader_scores import reader_scores
+from caesura.models.training.causal_reader import FOLLOWING, CausalReader
+from caesura.models.training.unseeing_labels import fitted, read_packed, written
+from caesura.schemas.labels import Casing, Punctuation
+from caesura.worker.adapters.memory.engine import ScriptedEngine
 from tests.harness.models.networks import VOCABULARY, tokenizer
-from worker.adapters.memory.engine import ScriptedEngine
 
 pytestmark = pytest.mark.torch
 
@@ -115,7 +115,7 @@ def test_where_too_little_was_read_nothing_is_said() -> None:
 def test_labels_are_written_of_the_words_that_were_read_and_what_is_there_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("models.training.causal_reader.opened_reader", lambda *_, **__: Sure())
+    monkeypatch.setattr("caesura.models.training.causal_reader.opened_reader", lambda *_, **__: Sure())
     told("we saw and left " * 20, ([0] * 3 + [2]) * 20).save(tmp_path / "data/crd3.npz")
     (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
     (tmp_path / "weights.gguf").write_bytes(b"")

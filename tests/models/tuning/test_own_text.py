@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from models.data.aligned_words import UNKNOWN
-from models.tuning.own_text import OwnFile, aligned, read_folder, session_of, unmarked_lines
-from models.tuning.text_split import TextParts, split
-from schemas.labels import Disfluency, Punctuation
+from caesura.models.data.aligned_words import UNKNOWN
+from caesura.models.tuning.own_text import OwnFile, aligned, read_folder, session_of, unmarked_lines
+from caesura.models.tuning.text_split import TextParts, split
+from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.worker.errors import FatalError
 from tests.harness.models.own_texts import paragraph, write_files, write_folder
-from worker.errors import FatalError
 
 NONE, COMMA, PERIOD, QUESTION, ENUMERATION = (int(mark) for mark in Punctuation)
 

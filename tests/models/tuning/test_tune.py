@@ -13,21 +13,21 @@ import msgspec
 import torch
 from typer.testing import CliRunner, Result
 
-from models.__main__ import app
-from models.data.aligned_words import UNKNOWN
-from models.data.packing import pack
-from models.data.resident_text import ResidentText, batches
-from models.export.stored_network import read_network
-from models.networks.checkpoints import load_network
-from models.networks.ct_transformer import CTTransformer
-from models.tuning import tuning
-from models.tuning.early_stopping import EarlyStopping, held_out_loss
-from models.tuning.own_text import OwnFile, aligned
-from models.tuning.tuning import TuningPlan, to_learn
+from caesura.models.__main__ import app
+from caesura.models.data.aligned_words import UNKNOWN
+from caesura.models.data.packing import pack
+from caesura.models.data.resident_text import ResidentText, batches
+from caesura.models.export.stored_network import read_network
+from caesura.models.networks.checkpoints import load_network
+from caesura.models.networks.ct_transformer import CTTransformer
+from caesura.models.tuning import tuning
+from caesura.models.tuning.early_stopping import EarlyStopping, held_out_loss
+from caesura.models.tuning.own_text import OwnFile, aligned
+from caesura.models.tuning.tuning import TuningPlan, to_learn
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.inference.model.model_folder import StoredModel, read_models_folder
 from tests.harness.models.networks import LEADING, document, exported, tiny_config, tiny_network, tokenizer
 from tests.harness.models.own_texts import write_files, write_folder
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
 
 pytestmark = pytest.mark.torch
 

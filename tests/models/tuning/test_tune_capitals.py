@@ -12,15 +12,15 @@ pytest.importorskip("torch")
 import torch
 from typer.testing import CliRunner
 
-from models.__main__ import app
-from models.decoding.checkpoint_engine import CheckpointEngine
-from models.decoding.labelling_runs import published_words
-from models.export.stored_network import read_network
-from models.networks.ct_transformer import CTTransformer
-from schemas.labels import Casing
+from caesura.models.__main__ import app
+from caesura.models.decoding.checkpoint_engine import CheckpointEngine
+from caesura.models.decoding.labelling_runs import published_words
+from caesura.models.export.stored_network import read_network
+from caesura.models.networks.ct_transformer import CTTransformer
+from caesura.schemas.labels import Casing
+from caesura.worker.inference.model.model_folder import read_models_folder
 from tests.harness.models.networks import VOCABULARY, exported, tiny_config
 from tests.harness.models.own_texts import write_folder
-from worker.adapters.onnx.model_folder import read_models_folder
 
 pytestmark = pytest.mark.torch
 

@@ -12,12 +12,12 @@ pytest.importorskip("torch")
 import torch
 from typer.testing import CliRunner
 
-from models.__main__ import app
-from models.export.folder import ModelCard, export
-from models.networks.ct_transformer import CTConfig, CTTransformer
-from models.networks.pieces import LEADING, UNKNOWN_PIECE
+from caesura.models.__main__ import app
+from caesura.models.export.folder import ModelCard, export
+from caesura.models.networks.ct_transformer import CTConfig, CTTransformer
+from caesura.models.networks.pieces import LEADING, UNKNOWN_PIECE
+from caesura.worker.inference.model.model_folder import read_models_folder
 from tests.harness.models.own_texts import write_files
-from worker.adapters.onnx.model_folder import read_models_folder
 
 pytestmark = pytest.mark.torch
 

@@ -12,15 +12,15 @@ pytest.importorskip("torch")
 import torch
 from typer.testing import CliRunner
 
-from models.__main__ import app
-from models.decoding.labelling_runs import published_segments
-from models.export.folder import ModelCard, export
-from models.networks.ct_transformer import CTConfig, CTTransformer
-from models.networks.pieces import LEADING, UNKNOWN_PIECE
+from caesura.models.__main__ import app
+from caesura.models.decoding.labelling_runs import published_segments
+from caesura.models.export.folder import ModelCard, export
+from caesura.models.networks.ct_transformer import CTConfig, CTTransformer
+from caesura.models.networks.pieces import LEADING, UNKNOWN_PIECE
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.inference.model.model_folder import read_models_folder
+from caesura.worker.inference.model.wordpiece import ACCENTED
 from tests.harness.models.own_texts import write_files
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.adapters.onnx.model_folder import read_models_folder
-from worker.adapters.onnx.wordpiece import ACCENTED
 
 pytestmark = pytest.mark.torch
 

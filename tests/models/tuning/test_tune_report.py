@@ -8,13 +8,13 @@ import pytest
 
 pytest.importorskip("torch")
 
-from models.evaluation.figures import GoldSession
-from models.export.parity import Parity
-from models.tuning.comparison import Streamed, changed_tags, figures
-from models.tuning.early_stopping import Look
-from models.tuning.report import report
-from models.tuning.tuning import Tuned
-from schemas.labels import Punctuation
+from caesura.models.evaluation.figures import GoldSession
+from caesura.models.export.parity import Parity
+from caesura.models.tuning.comparison import Streamed, changed_tags, figures
+from caesura.models.tuning.early_stopping import Look
+from caesura.models.tuning.report import report
+from caesura.models.tuning.tuning import Tuned
+from caesura.schemas.labels import Punctuation
 from tests.harness.models.networks import exported, tiny_network
 
 pytestmark = pytest.mark.torch

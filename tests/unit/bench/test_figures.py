@@ -7,7 +7,7 @@ from bench.end_to_end import heard_in_time
 from bench.hand_over import longest_gaps
 from bench.live_load import Heard, own_delays, percentiles
 from bench.staged_worker import STAGES, StageClock
-from schemas.segments import Cause
+from caesura.schemas.segments import Cause
 from tests.harness.speech import speech
 
 

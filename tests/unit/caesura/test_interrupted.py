@@ -8,8 +8,8 @@ import pytest
 
 import caesura
 from caesura.model import Model
+from caesura.worker.core.language.labelling import LabelRequest
 from tests.harness.engines import FaultyEngine
-from worker.core.labelling import LabelRequest
 
 
 class Interrupted(FaultyEngine):

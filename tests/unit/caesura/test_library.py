@@ -17,11 +17,11 @@ import pytest
 
 import caesura
 from caesura.model import Model
+from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.core.session.stream import StreamingLabeller
 from tests.harness.engines import FaultyEngine
 from tests.harness.places import SHIPPED
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.core.labelling import LabelRequest
-from worker.core.stream import StreamingLabeller
 
 SPOKEN = "so uh this is the first-stop and here comes a second one with more words than fit"
 

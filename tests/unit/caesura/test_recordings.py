@@ -8,7 +8,7 @@ import pytest
 
 import caesura
 from caesura.model import Model
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
+from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
 
 CALL = """WEBVTT
 

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.segments import DisfluencyTag, NumberForm, PunctuationName, Segment
+from caesura.schemas.segments import DisfluencyTag, NumberForm, PunctuationName, Segment
+from caesura.worker.captions.cues import Cue, CueWriter
+from caesura.worker.captions.files import VTT_HEAD, srt, vtt
+from caesura.worker.captions.limits import CaptionLimits, columns
+from caesura.worker.core.rendering.rendering import Style, render_segment
+from caesura.worker.errors import FatalError
+from caesura.worker.feeds.formats.captions import srt_hypotheses, vtt_hypotheses
+from caesura.worker.feeds.hypothesis import Hypothesis
 from tests.harness.segments import TimedWord, timed_segment
-from worker.captions.cues import Cue, CueWriter
-from worker.captions.files import VTT_HEAD, srt, vtt
-from worker.captions.limits import CaptionLimits, columns
-from worker.core.rendering import Style, render_segment
-from worker.errors import FatalError
-from worker.feeds.formats.captions import srt_hypotheses, vtt_hypotheses
-from worker.feeds.hypothesis import Hypothesis
 
 
 def spoken(text: str, *, length_ms: int = 300) -> Segment:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from schemas.segments import Segment
+from caesura.schemas.segments import Segment
+from caesura.worker.captions.limits import CaptionLimits
+from caesura.worker.captions.sides import SideCues
+from caesura.worker.errors import FatalError
 from tests.harness.segments import TimedWord, timed_segment
-from worker.captions.limits import CaptionLimits
-from worker.captions.sides import SideCues
-from worker.errors import FatalError
 
 
 def said(session: str, role: str, *words: TimedWord, end: bool = False) -> Segment:

@@ -6,9 +6,9 @@ from typing import Literal
 
 import pytest
 
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.checks.findings import FindingLevel
-from worker.checks.kafka import judge_broker
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.checks.findings import FindingLevel
+from caesura.worker.checks.kafka import judge_broker
 
 SESSION = "group.consumer.session.timeout.ms"
 

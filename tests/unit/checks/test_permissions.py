@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from worker.checks.kafka import denied
-from worker.runtime.settings import RuntimeSettings
+from caesura.worker.checks.kafka import denied
+from caesura.worker.runtime.settings.settings import RuntimeSettings
 
 
 @pytest.mark.parametrize(

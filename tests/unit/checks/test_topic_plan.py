@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.topics import FoundTopic, WantedTopic
-from worker.checks.findings import FindingLevel
-from worker.checks.kafka import judge_broker
-from worker.checks.topic_plan import differing, judge, retention_of, wanted_topics
-from worker.runtime.settings import Route, RuntimeSettings
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.topics import FoundTopic, WantedTopic
+from caesura.worker.checks.findings import FindingLevel
+from caesura.worker.checks.kafka import judge_broker
+from caesura.worker.checks.topic_plan import differing, judge, retention_of, wanted_topics
+from caesura.worker.runtime.settings.settings import Route, RuntimeSettings
 
 SETTINGS = RuntimeSettings(routes=(Route(target="de", topic="translate.de"),))
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from caesura.worker.cli import main
 from tests.harness.places import SHIPPED
-from worker.cli import main
 
 
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

@@ -16,18 +16,18 @@ pytest.importorskip("websockets")
 from websockets.http11 import Request, Response
 from websockets.sync.server import ServerConnection
 
-from schemas.codec import decode_event
-from schemas.events import WordsEvent
+from caesura.schemas.codec import decode_event
+from caesura.schemas.events import WordsEvent
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.topic_reader import KafkaReader, Start
+from caesura.worker.commands.bridge import _Feed
+from caesura.worker.commands.held_stops import HeldStops
+from caesura.worker.embedded.mock_cluster import mock_cluster
+from caesura.worker.feeds.recognised_speech import RecognisedSpeech
+from caesura.worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
+from caesura.worker.feeds.session_events import SessionEvents
 from tests.harness.command import CAESURA, caesura, outside, started
 from tests.harness.recogniser import serving
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.topic_reader import KafkaReader, Start
-from worker.commands.bridge import _Feed
-from worker.commands.held_stops import HeldStops
-from worker.embedded.mock_cluster import mock_cluster
-from worker.feeds.recognised_speech import RecognisedSpeech
-from worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
-from worker.feeds.session_events import SessionEvents
 
 
 def spoken(out: str) -> list[tuple[int, int, list[str]]]:

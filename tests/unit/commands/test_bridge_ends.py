@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from schemas.codec import decode_event
-from worker.adapters.kafka.event_sender import KafkaSender
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.topic_reader import KafkaReader, Start
-from worker.adapters.websocket.shown_address import is_address
-from worker.cli import app
-from worker.embedded.mock_cluster import mock_cluster
+from caesura.schemas.codec import decode_event
+from caesura.worker.adapters.kafka.event_sender import KafkaSender
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.topic_reader import KafkaReader, Start
+from caesura.worker.adapters.websocket.shown_address import is_address
+from caesura.worker.cli import app
+from caesura.worker.embedded.mock_cluster import mock_cluster
 
 
 @pytest.mark.parametrize("again", [False, True])
@@ -34,7 +34,7 @@ def test_a_stop_waits_until_what_was_sent_is_taken_and_a_second_one_does_not(
             super().flush()
             taken.append(True)
 
-    monkeypatch.setattr("worker.commands.bridge.KafkaSender", Stopped)
+    monkeypatch.setattr("caesura.worker.commands.bridge.KafkaSender", Stopped)
     (tmp_path / "said.jsonl").write_text('{"text": "so um"}\n')
     with mock_cluster(["asr.words"]) as bootstrap:
         told = ("--from", "vosk", "--set", f"kafka.bootstrap_servers={bootstrap}")

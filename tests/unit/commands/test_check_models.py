@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from caesura.worker.commands.check import _models
+from caesura.worker.inference.network import int8_matmul
+from caesura.worker.runtime.settings.settings import RuntimeSettings
 from tests.harness.places import SHIPPED
-from worker.adapters.onnx import compiled_products
-from worker.commands.check import _models
-from worker.runtime.settings import RuntimeSettings
 
 
 def told(folder: Path) -> dict[str, str]:
@@ -33,12 +33,12 @@ def beside(tmp_path: Path) -> Path:
 def test_each_model_is_told_what_computes_it(beside: Path) -> None:
     reasons = told(beside)
     assert "whole buffers by ONNX Runtime" in reasons["en-ct-3x384"]
-    if compiled_products.KINDS:
-        assert f"products compiled for {compiled_products.KINDS[0]}" in reasons["zh-ct-6x768"]
+    if int8_matmul.KINDS:
+        assert f"products compiled for {int8_matmul.KINDS[0]}" in reasons["zh-ct-6x768"]
 
 
 def test_where_nothing_is_compiled_that_is_said(beside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled_products, "KINDS", [])
+    monkeypatch.setattr(int8_matmul, "KINDS", [])
     reasons = told(beside)
     assert "whole buffers by ONNX Runtime" in reasons["en-ct-3x384"]
     assert "products by ONNX Runtime, which is slower" in reasons["zh-ct-6x768"]

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import msgspec
 
-from schemas.segments import Segment
+from caesura.schemas.segments import Segment
+from caesura.worker.captions.limits import CaptionLimits
+from caesura.worker.commands.conversation_lines import conversation_line, live_order, talk_lines, whole_order
+from caesura.worker.commands.tail import Format, _conversation_texts
+from caesura.worker.core.rendering.conversation import characteristics_of
+from caesura.worker.core.rendering.rendering import Style
 from tests.harness.segments import TimedWord, timed_segment
-from worker.captions.limits import CaptionLimits
-from worker.commands.conversation_lines import conversation_line, live_order, talk_lines, whole_order
-from worker.commands.tail import Format, _conversation_texts
-from worker.core.conversation import characteristics_of
-from worker.core.rendering import Style
 
 
 def said(session: str, role: str, *words: TimedWord) -> Segment:

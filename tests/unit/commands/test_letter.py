@@ -6,16 +6,16 @@ import json
 
 import pytest
 
-from schemas.codec import encode_event
-from schemas.dead_letters import DeadLetterReason
-from schemas.events import Word, WordsEvent
-from schemas.versions import EVENT_VERSION
-from schemas.wire import WireFormat
-from worker.commands.dead_letters import _holds, _shown, hex_dump
-from worker.commands.letter import Letter
-from worker.errors import BadEventError
-from worker.ports.records import Record
-from worker.runtime.dead_letters import DeadLetters
+from caesura.schemas.codec import encode_event
+from caesura.schemas.dead_letters import DeadLetterReason
+from caesura.schemas.events import Word, WordsEvent
+from caesura.schemas.versions import EVENT_VERSION
+from caesura.schemas.wire import WireFormat
+from caesura.worker.commands.dead_letters import _holds, _shown, hex_dump
+from caesura.worker.commands.letter import Letter
+from caesura.worker.errors import BadEventError
+from caesura.worker.ports.records import Record
+from caesura.worker.runtime.partition.dead_letters import DeadLetters
 
 
 def record(

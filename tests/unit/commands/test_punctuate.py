@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.commands.punctuate import Lines
-from worker.core.rendering import Style
-from worker.core.rules import DecodingRules
+from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
+from caesura.worker.commands.punctuate import Lines
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.rendering.rendering import Style
 
 WORDS = "so we tried it-stop um did it work-ask yes-comma and then we all went home again to sleep on it-stop\n"
 

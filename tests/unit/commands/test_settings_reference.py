@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from caesura.worker.commands.settings import settings, settings_reference
+from caesura.worker.errors import FatalError
+from caesura.worker.settings.tree import open_settings
 from tests.harness.places import ROOT
-from worker.commands.settings import settings, settings_reference
-from worker.errors import FatalError
-from worker.settings.tree import open_settings
 
 
 def test_the_documented_settings_are_the_settings() -> None:

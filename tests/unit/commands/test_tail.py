@@ -5,11 +5,19 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
+from caesura.worker.commands.disfluency_counts import DisfluencyCounts
+from caesura.worker.commands.tail import (
+    Format,
+    SegmentsRead,
+    _nothing_shown,
+    _said_within,
+    _stretch,
+    _writer,
+    caption_limits,
+)
+from caesura.worker.core.rendering.rendering import Style
+from caesura.worker.errors import FatalError
 from tests.harness.segments import timed_segment
-from worker.commands.disfluency_counts import DisfluencyCounts
-from worker.commands.tail import Format, SegmentsRead, _nothing_shown, _said_within, _stretch, _writer, caption_limits
-from worker.core.rendering import Style
-from worker.errors import FatalError
 
 SAID = timed_segment(("so", "comma", 61_000, 300), ("yes", "period", 0, 400))
 

@@ -17,12 +17,12 @@ from confluent_kafka import Producer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.codec import decode_segment, encode_segment
-from schemas.dead_letters import DeadLetterHeader
+from caesura.schemas.codec import decode_segment, encode_segment
+from caesura.schemas.dead_letters import DeadLetterHeader
+from caesura.worker.commands.terminal import echo, escaped
+from caesura.worker.embedded.mock_cluster import mock_cluster
 from tests.harness.command import CAESURA, outside
 from tests.harness.places import ROOT
-from worker.commands.terminal import echo, escaped
-from worker.embedded.mock_cluster import mock_cluster
 
 TITLE, CLEAR, CLIPBOARD = "\x1b]0;owned\x07", "\x1b[2J\x1b[H", "\x1b]52;c;cm0=\x07"
 HOSTILE = f"a{TITLE}{CLEAR}{CLIPBOARD}\x9b31mb\u202ec\r\nreason:            all is well"

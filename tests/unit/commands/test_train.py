@@ -19,7 +19,7 @@ def test_without_the_extra_one_line_says_what_to_install(terminal: Terminal, mon
     def found(name: str) -> ModuleSpec | None:
         return None if name == "torch" else ModuleSpec(name, None)
 
-    monkeypatch.setattr("worker.commands.train.find_spec", found)
+    monkeypatch.setattr("caesura.worker.commands.train.find_spec", found)
     done = terminal.run("train", "texts", "--language", "en")
     assert done.status == 1
     (line,) = done.err.splitlines()
@@ -31,7 +31,7 @@ def test_without_the_extra_help_says_that_options_are_missing_and_what_to_instal
     asked: str, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "worker.commands.train.find_spec", lambda name: None if name == "torch" else ModuleSpec(name, None)
+        "caesura.worker.commands.train.find_spec", lambda name: None if name == "torch" else ModuleSpec(name, None)
     )
     done = terminal.run("train", asked)
     assert (done.status, done.err) == (0, "")
@@ -48,7 +48,9 @@ def test_without_the_extra_help_says_that_options_are_missing_and_what_to_instal
 def test_with_the_extra_help_lists_the_options(asked: list[str], terminal: Terminal) -> None:
     done = terminal.run("train", *asked)
     assert (done.status, done.err) == (0, "")
-    assert done.out.index("Usage: caesura train") < done.out.index("Usage: python -m models tune [OPTIONS] {folder}")
+    assert done.out.index("Usage: caesura train") < done.out.index(
+        "Usage: python -m caesura.models tune [OPTIONS] {folder}"
+    )
     for option in ("--language", "--out", "--models", "--epochs", "--kept"):
         assert option in done.out
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from schemas.events import Word, WordsEvent
-from schemas.segments import Piece, Segment, SegmentWord, Source
+from caesura.schemas.events import Word, WordsEvent
+from caesura.schemas.segments import Piece, Segment, SegmentWord, Source
+from caesura.worker.commands.word_fates import WordFates
 from tests.harness.segments import a_segment
-from worker.commands.word_fates import WordFates
 
 
 def event(session: str, *words: str, end: bool = False) -> WordsEvent:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schemas.segments import CasingName, DisfluencyTag, PunctuationName, SegmentWord
+from caesura.schemas.segments import CasingName, DisfluencyTag, PunctuationName, SegmentWord
 
 __all__ = ["words_of"]
 

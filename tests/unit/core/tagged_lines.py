@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from schemas.labels import Disfluency, Punctuation
-from worker.core.kept_words import guard_tags
+from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.worker.core.decoding.kept_words import guard_tags
 
 TAGS = {"{": Disfluency.B_IM, "[": Disfluency.B_RM, "": Disfluency.O}
 MARKS = {".": Punctuation.PERIOD, "?": Punctuation.QUESTION, ",": Punctuation.COMMA}

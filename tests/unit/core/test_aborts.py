@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.segments import Segment
-from schemas.state import SessionState
+from caesura.schemas.segments import Segment
+from caesura.schemas.state import SessionState
+from caesura.worker.core.language.rules import Bounds, DecodingRules, OptionBounds
 from tests.harness.partition_driver import NOW_MS, Driver, EventFields, event
-from worker.core.rules import Bounds, DecodingRules, OptionBounds
 
 HASTY = DecodingRules(
     flush_after_ms=400,

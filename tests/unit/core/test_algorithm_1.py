@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.events import SessionOptions
-from schemas.labels import Punctuation
+from caesura.schemas.events import SessionOptions
+from caesura.schemas.labels import Punctuation
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.core.language.rules import Bounds, DecodingRules, OptionBounds
 from tests.harness.partition_driver import Driver, event
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.labelling import LabelRequest
-from worker.core.rules import Bounds, DecodingRules, OptionBounds
 
 END_OF_SENTENCE = (Punctuation.PERIOD, Punctuation.QUESTION)
 LONG = OptionBounds(max_buffer_words=Bounds(least=12, most=1_000))

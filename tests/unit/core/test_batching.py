@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.core.batching import FLOOD_WORDS, BatchLimits, PendingLabels, form_batches
-from worker.core.labelling import LabelRequest
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.core.session.batching import FLOOD_WORDS, BatchLimits, PendingLabels, form_batches
 
 LIMITS = BatchLimits(max_sessions=4, max_words=150)
 

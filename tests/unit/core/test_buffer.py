@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.labels import Disfluency, Labels, Punctuation
-from schemas.state import ModelWord
-from worker.core.buffer import Buffer
+from caesura.schemas.labels import Disfluency, Labels, Punctuation
+from caesura.schemas.state import ModelWord
+from caesura.worker.core.decoding.buffer import Buffer
 
 
 def _buffer(punctuation: list[int], disfluency: list[int] | None = None, *, look_ahead_words: int = 0) -> Buffer:

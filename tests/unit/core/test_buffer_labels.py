@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.labels import Labels
-from schemas.segments import Cause, ModelRef
+from caesura.schemas.labels import Labels
+from caesura.schemas.segments import Cause, ModelRef
+from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
+from caesura.worker.core.language.rules import DecodingRules, ModelTable
+from caesura.worker.ports.engine import EngineModel
 from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, numbered
 from tests.harness.speech import said
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.core.rules import DecodingRules, ModelTable
-from worker.ports.engine import EngineModel
 
 OLD = EngineModel(name="old@1", language="en", active=True, look_ahead_words=2)
 NEW = EngineModel(name="new@2", language="en", active=True, look_ahead_words=2)

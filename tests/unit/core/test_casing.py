@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.labels import Casing, Disfluency, Punctuation
-from schemas.segments import CasingName, DisfluencyTag, PunctuationName
-from worker.core.casing import cased, casing_of, mixed_case
+from caesura.schemas.labels import Casing, Disfluency, Punctuation
+from caesura.schemas.segments import CasingName, DisfluencyTag, PunctuationName
+from caesura.worker.core.language.casing import cased, casing_of, mixed_case
 
 TEXTS = st.text(max_size=10) | st.sampled_from(["ß", "ŉ", "ǆ", "İ", "ﬁ", "o'brien", "U.S.", "3d", "x-ray", "北京a"])
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.events import Word
-from schemas.segments import Segment
+from caesura.schemas.events import Word
+from caesura.schemas.segments import Segment
+from caesura.worker.core.language.segmentation import segmenters
 from tests.harness.partition_driver import Driver, event, however_grouped
 from tests.harness.speech import said
-from worker.core.segmentation import segmenters
 
 TEXT = "我们今天下午去北京大学开会然后呃他说明天可能会下雨所以我们要早一点出发请大家带好雨伞和身份证"
 

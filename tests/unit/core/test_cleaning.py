@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.segments import DisfluencyTag, SegmentWord
-from worker.core.cleaning import Cleaning, CleaningLevel, phrases
-from worker.core.rendering import Style, render
+from caesura.schemas.segments import DisfluencyTag, SegmentWord
+from caesura.worker.core.rendering.cleaning import Cleaning, CleaningLevel, phrases
+from caesura.worker.core.rendering.rendering import Style, render
 
 Said = list[tuple[str, DisfluencyTag]]
 TALK: Said = [

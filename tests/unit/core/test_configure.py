@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.events import Emission, SessionOptions
-from schemas.segments import Cause, NumberForm
+from caesura.schemas.events import Emission, SessionOptions
+from caesura.schemas.segments import Cause, NumberForm
+from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
+from caesura.worker.core.language.rules import Bounds, DecodingRules, OptionBounds
+from caesura.worker.core.rendering.rendering import Style, render_segment
 from tests.harness.partition_driver import Driver, event
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.core.rendering import Style, render_segment
-from worker.core.rules import Bounds, DecodingRules, OptionBounds
 
 WORDS = "so we begin here and then we go on to the next one and the one after that until it is over now"
 

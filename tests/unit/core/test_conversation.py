@@ -9,10 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.segments import PunctuationName, Segment, SegmentWord, Timing
+from caesura.schemas.segments import PunctuationName, Segment, SegmentWord, Timing
+from caesura.worker.core.rendering.conversation import (
+    ConversationOrder,
+    Interruption,
+    Placed,
+    characteristics_of,
+    in_order,
+    side_name,
+)
+from caesura.worker.core.rendering.paragraphs import Paragraph, ParagraphLimits, Paragraphs
 from tests.harness.segments import a_segment
-from worker.core.conversation import ConversationOrder, Interruption, Placed, characteristics_of, in_order, side_name
-from worker.core.paragraphs import Paragraph, ParagraphLimits, Paragraphs
 
 Said = tuple[str, int, int, PunctuationName]
 

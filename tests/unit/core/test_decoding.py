@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from schemas.events import Emission, SessionOptions, Word
-from schemas.labels import Casing, Disfluency, Punctuation
-from schemas.segments import Cause, Piece
+from caesura.schemas.events import Emission, SessionOptions, Word
+from caesura.schemas.labels import Casing, Disfluency, Punctuation
+from caesura.schemas.segments import Cause, Piece
+from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
+from caesura.worker.core.language.rules import Bounds, DecodingRules, OptionBounds
 from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, numbered, pair_segmenters
 from tests.harness.speech import said
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.core.rules import Bounds, DecodingRules, OptionBounds
 
 
 def test_steps_are_made_inside_an_event_and_never_merged() -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from worker.core import dictionary
-from worker.core.dictionary import load_dictionary, word_list
-from worker.errors import FatalError
+from caesura.worker.core.language import dictionary
+from caesura.worker.core.language.dictionary import load_dictionary, word_list
+from caesura.worker.errors import FatalError
 
 
 @pytest.fixture

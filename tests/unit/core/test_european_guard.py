@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from models.data.frame_notation import bare, word_tags
-from models.decoding.labelling_runs import published_words
-from schemas.labels import Disfluency, Punctuation
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.european_guard import guard_european_tags, keep_european_numbers_whole
+from caesura.models.data.frame_notation import bare, word_tags
+from caesura.models.decoding.labelling_runs import published_words
+from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.core.decoding.european_guard import guard_european_tags, keep_european_numbers_whole
 
 COMMA, PERIOD = Punctuation.COMMA.value, Punctuation.PERIOD.value
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.data.spelled_numbers import SPELLED
-from worker.core.european_numbers import EUROPEAN, european_numbers, is_european_number
-from worker.core.number_span import NumberKind, NumberSpan
+from caesura.models.data.spelled_numbers import SPELLED
+from caesura.worker.core.numbers.european_numbers import EUROPEAN, european_numbers, is_european_number
+from caesura.worker.core.numbers.number_span import NumberKind, NumberSpan
 
 MONTHS = {language: list(lexicon.months) for language, lexicon in EUROPEAN.items()}
 LANGUAGE = st.sampled_from(sorted(SPELLED))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from caesura.worker.core.overlays.rules import OverlayRules
+from caesura.worker.core.rendering.cleaning import Cleaning, CleaningLevel
+from caesura.worker.core.rendering.rendering import Style, render
+from caesura.worker.core.rendering.typography import bare
 from tests.unit.core.labelled_lines import words_of
-from worker.core.cleaning import Cleaning, CleaningLevel
-from worker.core.overlays.rules import OverlayRules
-from worker.core.rendering import Style, render
-from worker.core.typography import bare
 
 SPACED = OverlayRules(french_spaces=True)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.codec import encode_segment
-from schemas.dead_letters import DeadLetterReason
-from schemas.segments import Gap
+from caesura.schemas.codec import encode_segment
+from caesura.schemas.dead_letters import DeadLetterReason
+from caesura.schemas.segments import Gap
+from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
+from caesura.worker.core.decoding.admission import OfferOutcome, PassedGap
 from tests.harness.partition_driver import Driver, event, pair_segmenters
 from tests.harness.speech import said
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.core.admission import OfferOutcome, PassedGap
 
 
 def test_a_repeat_is_dropped_by_its_number_and_counted() -> None:

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.labels import Disfluency, Punctuation
+from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.worker.core.decoding.kept_numbers import marks_around_numbers
+from caesura.worker.core.decoding.kept_words import guard_tags
 from tests.unit.core.spoken import MONTHS, chinese, english, ordinal, values, year
 from tests.unit.core.tagged_lines import left_out
-from worker.core.kept_numbers import marks_around_numbers
-from worker.core.kept_words import guard_tags
 
 MARKS = {"": Punctuation.NONE, ".": Punctuation.PERIOD, ",": Punctuation.COMMA, "?": Punctuation.QUESTION}
 SIGNS = {mark.value: sign for sign, mark in MARKS.items()}

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.labels import Disfluency, Punctuation
+from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.worker.core.decoding.kept_words import guard_tags, join_answers
 from tests.unit.core.tagged_lines import left_out
-from worker.core.kept_words import guard_tags, join_answers
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        "{uh {huh the parcel came",
+        "{uh {huh the archive came",
         "{uh {oh the lid is open",
         "was it cold. {uh {uh it was fine",
         "{nuh {uh that one is mine",

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import astuple
 
-from schemas.labels import NO_LABELS, Casing, Disfluency, Labels, Punctuation
+from caesura.schemas.labels import NO_LABELS, Casing, Disfluency, Labels, Punctuation
 
 _COLUMNS = len(Labels.__struct_fields__)
 

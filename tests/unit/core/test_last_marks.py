@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.events import Emission, SessionOptions
+from caesura.schemas.events import Emission, SessionOptions
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.core.language.rules import DecodingRules
 from tests.harness.partition_driver import MARKED, Driver, event
 from tests.harness.speeches import look_aheads, rules, words
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.rules import DecodingRules
 
 
 def marks(driver: Driver) -> list[str]:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from schemas.labels import Punctuation
-from schemas.segments import Cause
+from caesura.schemas.labels import Punctuation
+from caesura.schemas.segments import Cause
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.core.language.rules import DecodingRules
 from tests.harness.partition_driver import MARKED, Driver, event, numbered
 from tests.harness.speech import said
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.rules import DecodingRules
 
 
 @pytest.mark.parametrize(("context_words", "kept"), [(0, 0), (2, 2), (10, 4)])

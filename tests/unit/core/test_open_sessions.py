@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from schemas.dead_letters import DeadLetterReason
-from schemas.state import SessionStatus
+from caesura.schemas.dead_letters import DeadLetterReason
+from caesura.schemas.state import SessionStatus
+from caesura.worker.core.decoding.admission import OfferOutcome
+from caesura.worker.core.language.rules import DecodingRules
 from tests.harness.partition_driver import Driver, event
-from worker.core.admission import OfferOutcome
-from worker.core.rules import DecodingRules
 
 RULES = DecodingRules(idle_after_ms=20_000, forget_after_ms=60_000, routes=frozenset({"de", "fr", "ja"}))
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.core.paced_looks import PacedLooks
+from caesura.worker.core.partition.paced_looks import PacedLooks
 
 A_LONG_INTERVAL_S = 30 * 24 * 3600.0
 

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.events import WordsEvent
-from schemas.segments import Cause
-from schemas.state import SessionStatus, encode_ledger
+from caesura.schemas.events import WordsEvent
+from caesura.schemas.segments import Cause
+from caesura.schemas.state import SessionStatus, encode_ledger
+from caesura.worker.core.language.rules import Bounds, DecodingRules, OptionBounds
+from caesura.worker.core.language.segmentation import segmenters
+from caesura.worker.core.partition.partition import PartitionSessions
+from caesura.worker.core.partition.replay import ReplayOffsets
+from caesura.worker.core.partition.timers import Timers
 from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event
 from tests.harness.speech import said
-from worker.core.partition import PartitionSessions
-from worker.core.replay import ReplayOffsets
-from worker.core.rules import Bounds, DecodingRules, OptionBounds
-from worker.core.segmentation import segmenters
-from worker.core.timers import Timers
 
 
 def test_timers_fire_in_the_order_of_their_due_times_and_names_before_the_record_that_makes_them_due() -> None:

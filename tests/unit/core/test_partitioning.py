@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.core.partitioning import crc32_partition, murmur2_partition
+from caesura.worker.core.partition.partitioning import crc32_partition, murmur2_partition
 
 _JAVA_VECTORS = {
     b"21": -973932308,

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from schemas.events import SessionOptions
-from schemas.labels import Disfluency, Labels, Punctuation, probability_number
-from schemas.segments import Cause
+from caesura.schemas.events import SessionOptions
+from caesura.schemas.labels import Disfluency, Labels, Punctuation, probability_number
+from caesura.schemas.segments import Cause
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.core.language.labelling import Probabilities
+from caesura.worker.core.language.rules import DecodingRules
 from tests.harness.partition_driver import NOW_MS, Driver, event, pair_segmenters
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.labelling import Probabilities
-from worker.core.rules import DecodingRules
 
 _MARK, _TAG, _TURN = 83, 97, 62
 _MARKS = {"stop": Punctuation.PERIOD, "hundred": Punctuation.COMMA}

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.segments import (
+from caesura.schemas.segments import (
     Cause,
     ModelRef,
     Piece,
     Segment,
     SegmentWord,
 )
+from caesura.worker.core.rendering.cleaning import Cleaning, phrases
+from caesura.worker.core.rendering.rendering import Rendered, Style, render, render_segment
 from tests.harness.segments import MODEL, a_segment
 from tests.unit.core.labelled_lines import words_of
-from worker.core.cleaning import Cleaning, phrases
-from worker.core.rendering import Rendered, Style, render, render_segment
 
 
 def rendered(line: str, style: Style, lang: str = "en", *, sentence_start: bool = True) -> str:

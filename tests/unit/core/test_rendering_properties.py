@@ -9,9 +9,9 @@ from typing import get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.segments import CasingName, DisfluencyTag, PunctuationName, SegmentWord
-from worker.core.rendering import Style, render
-from worker.core.typography import bare, keeps_its_dot
+from caesura.schemas.segments import CasingName, DisfluencyTag, PunctuationName, SegmentWord
+from caesura.worker.core.rendering.rendering import Style, render
+from caesura.worker.core.rendering.typography import bare, keeps_its_dot
 
 TAGS: tuple[DisfluencyTag, ...] = get_args(DisfluencyTag)
 MARKS: tuple[PunctuationName, ...] = get_args(PunctuationName)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from worker.core.rules import Bounds, DecodingRules, ModelTable, OptionBounds, primary_language
-from worker.errors import FatalError
-from worker.ports.engine import EngineModel
+from caesura.worker.core.language.rules import Bounds, DecodingRules, ModelTable, OptionBounds, primary_language
+from caesura.worker.errors import FatalError
+from caesura.worker.ports.engine import EngineModel
 
 
 def test_the_defaults_are_the_papers() -> None:

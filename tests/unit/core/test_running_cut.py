@@ -13,8 +13,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.core.units import counted_dictionary, dictionary_of
-from worker.core.dictionary import (
+from caesura.worker.core.language.dictionary import (
     HAN,
     LONGER,
     WORD,
@@ -22,7 +21,8 @@ from worker.core.dictionary import (
     dictionary_sha256,
     load_dictionary,
 )
-from worker.core.running_cut import MAX_HELD_CHARACTERS, RunningCut
+from caesura.worker.core.language.running_cut import MAX_HELD_CHARACTERS, RunningCut
+from tests.unit.core.units import counted_dictionary, dictionary_of
 
 ALPHABET = "甲乙丙"
 RUNS = st.text(ALPHABET, max_size=24)

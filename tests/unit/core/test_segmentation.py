@@ -10,14 +10,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from schemas.state import HeldBack, ModelWord, ModelWordPiece
+from caesura.schemas.state import HeldBack, ModelWord, ModelWordPiece
+from caesura.worker.core.language.dictionary import Dictionary, load_dictionary
+from caesura.worker.core.language.normalisation import model_view
+from caesura.worker.core.language.running_cut import MAX_HELD_CHARACTERS
+from caesura.worker.core.language.segmentation import ChineseSegmenter, segmenters
+from caesura.worker.core.language.traditional import simplified
+from caesura.worker.core.language.words import WhitespaceSegmenter, as_unit
 from tests.unit.core.units import dictionary_of, texts, unit, units_of, views
-from worker.core.dictionary import Dictionary, load_dictionary
-from worker.core.normalisation import model_view
-from worker.core.running_cut import MAX_HELD_CHARACTERS
-from worker.core.segmentation import ChineseSegmenter, segmenters
-from worker.core.traditional import simplified
-from worker.core.words import WhitespaceSegmenter, as_unit
 
 SMALL = dictionary_of("甲乙", "乙丙", "丙", "乙丙甲乙", "甲丙", "丙甲甲")
 FORMS = st.text("甲乙丙甲乙丙a3.，!。“’", min_size=1, max_size=6) | st.text(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from schemas.dead_letters import DeadLetterReason
-from schemas.segments import Cause, Gap
-from schemas.state import SessionStatus
+from caesura.schemas.dead_letters import DeadLetterReason
+from caesura.schemas.segments import Cause, Gap
+from caesura.schemas.state import SessionStatus
+from caesura.worker.core.decoding.admission import OfferOutcome
+from caesura.worker.core.language.rules import Bounds, DecodingRules, OptionBounds
 from tests.harness.partition_driver import MARKED, Driver, event
 from tests.harness.speech import said
-from worker.core.admission import OfferOutcome
-from worker.core.rules import Bounds, DecodingRules, OptionBounds
 
 RULES = DecodingRules(idle_after_ms=20_000, forget_after_ms=60_000, routes=frozenset({"de", "fr", "ja"}))
 

@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from schemas.events import Emission
-from schemas.segments import Cause, Segment
+from caesura.schemas.events import Emission
+from caesura.schemas.segments import Cause, Segment
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.core.decoding.admission import OfferOutcome
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.language.words import SegmenterFactory, whitespace_segmenters
 from tests.harness.partition_driver import Driver, event, however_grouped, pair_segmenters
 from tests.harness.speech import said
 from tests.harness.speeches import Said, Timed, groupings, look_aheads, rules, speeches, words
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.admission import OfferOutcome
-from worker.core.rules import DecodingRules
-from worker.core.words import SegmenterFactory, whitespace_segmenters
 
 segmenters = st.sampled_from([whitespace_segmenters, pair_segmenters])
 EXAMPLES = settings(max_examples=80)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from caesura.worker.core.language.rules import DecodingRules
 from tests.harness.partition_driver import Driver, event
-from worker.core.rules import DecodingRules
 
 RULES = DecodingRules(idle_after_ms=20_000, forget_after_ms=60_000, routes=frozenset({"de", "fr", "ja"}))
 

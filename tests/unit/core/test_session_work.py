@@ -7,11 +7,11 @@ from types import FrameType
 
 from typing_extensions import override
 
-from schemas.state import HeldBack, ModelWord
+from caesura.schemas.state import HeldBack, ModelWord
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.language.words import WhitespaceSegmenter, WordSegmenter
+from caesura.worker.core.session import session_work
 from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event
-from worker.core import session_work
-from worker.core.rules import DecodingRules
-from worker.core.words import WhitespaceSegmenter, WordSegmenter
 
 Words = dict[str, list[tuple[str, str]]]
 
@@ -21,7 +21,7 @@ class Interrupted(BaseException):
 
 
 class _Interrupting:
-    """Raises on the k-th line of the work that is run in ``worker.core.session_work``; not where it is taken out."""
+    """Raises on the k-th line of the work that is run in ``session_work``; not where it is taken out."""
 
     def __init__(self, at: int) -> None:
         self.lines = 0

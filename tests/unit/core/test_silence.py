@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from schemas.events import Word, WordsEvent
-from schemas.segments import Cause, Pause, Segment
+from caesura.schemas.events import Word, WordsEvent
+from caesura.schemas.segments import Cause, Pause, Segment
+from caesura.worker.core.decoding.silence import heard_pause, last_word_end_ms, silence_due_ms, untimed_until_ms
+from caesura.worker.core.decoding.timeline import PartitionTime
+from caesura.worker.core.language.rules import DecodingRules
 from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, however_grouped, timed
 from tests.harness.speech import said
-from worker.core.rules import DecodingRules
-from worker.core.silence import heard_pause, said_until_ms, silence_due_ms, untimed_until_ms
-from worker.core.timeline import PartitionTime
 
 
 def test_silence_freezes_what_is_there_and_invents_no_mark() -> None:
@@ -95,7 +95,7 @@ def test_a_backlog_read_after_a_pause_fires_only_what_the_record_times_justify()
     for seq in range(6):
         driver.time_ms = time.observe(NOW_MS + 300 * seq, NOW_MS + paused_for_ms, by_broker=False)
         driver.give(event(seq, "word"))
-        driver.sessions.tick(time.may_be_ms(1_000.0 + paused_for_ms))
+        driver.sessions.tick(time.latest_possible_ms(1_000.0 + paused_for_ms))
 
     assert [segment.cause for segment in driver.segments if segment.cause is Cause.SILENCE] == []
 
@@ -242,8 +242,8 @@ def test_on_the_audio_clock_silence_begins_where_the_last_word_ended_and_is_long
 @given(st.none() | AUDIO_MS, st.none() | AUDIO_MS)
 def test_the_audio_clock_never_goes_back(known_ms: int | None, end_ms: int | None) -> None:
     later_ms = max((one for one in (known_ms, end_ms) if one is not None), default=None)
-    assert said_until_ms(known_ms, Word(text="so", end_ms=end_ms)) == later_ms
-    assert said_until_ms(known_ms, Word(text="so", start_ms=end_ms)) == later_ms
+    assert last_word_end_ms(known_ms, Word(text="so", end_ms=end_ms)) == later_ms
+    assert last_word_end_ms(known_ms, Word(text="so", start_ms=end_ms)) == later_ms
     however_grouped = WordsEvent(
         version="1.0", session="s", seq=0, lang="en", words=(Word(text="so"),), heard_until_ms=end_ms
     )
@@ -264,5 +264,5 @@ def test_where_an_event_was_heard_to_ends_no_word_that_says_so_itself(
 def test_a_session_that_hears_waits_longer_by_arrival_and_from_its_last_event(word_ms: int, after_ms: int) -> None:
     rules, event_ms = DecodingRules(), word_ms + after_ms
     options = rules.choose(None)
-    assert silence_due_ms(rules, options, word_ms=word_ms, event_ms=event_ms, hears=False) == word_ms + 800
-    assert silence_due_ms(rules, options, word_ms=word_ms, event_ms=event_ms, hears=True) == event_ms + 5_000
+    assert silence_due_ms(rules, options, word_ms=word_ms, event_ms=event_ms, has_audio_clock=False) == word_ms + 800
+    assert silence_due_ms(rules, options, word_ms=word_ms, event_ms=event_ms, has_audio_clock=True) == event_ms + 5_000

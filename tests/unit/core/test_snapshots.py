@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.labels import Labels
-from schemas.state import ModelWord, ModelWordPiece, decode_state, encode_state
-from schemas.stored_words import encode_word, word_array
+from caesura.schemas.labels import Labels
+from caesura.schemas.state import ModelWord, ModelWordPiece, decode_state, encode_state
+from caesura.schemas.stored_words import encode_word, word_array
+from caesura.worker.core.decoding.buffer import Buffer
+from caesura.worker.core.language.words import SegmenterFactory, whitespace_segmenters
 from tests.harness.partition_driver import MARKED, Driver, event, pair_segmenters
-from worker.core.buffer import Buffer
-from worker.core.words import SegmenterFactory, whitespace_segmenters
 
 _WORD = st.text(min_size=1, max_size=40)
 _EVENTS = st.lists(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from caesura.worker.core.numbers.spoken_numbers import NumberKind, is_number_word, number_spans
 from tests.unit.core.spoken import MONTHS, UNITS, chinese, english, ordinal, values, year
-from worker.core.spoken_numbers import NumberKind, is_number_word, number_spans
 
 BEFORE, BEHIND = ["we", "counted"], ["boats", "there"]
 

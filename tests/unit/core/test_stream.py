@@ -8,14 +8,14 @@ import textwrap
 
 import pytest
 
-from schemas.events import SessionOptions, Word
-from schemas.segments import Cause, Segment
+from caesura.schemas.events import SessionOptions, Word
+from caesura.schemas.segments import Cause, Segment
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.session import stream
+from caesura.worker.core.session.stream import StreamingLabeller
 from tests.harness.partition_driver import MARKED
 from tests.harness.speech import said
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.core import stream
-from worker.core.rules import DecodingRules
-from worker.core.stream import StreamingLabeller
 
 
 def test_the_documented_example_runs(capsys: pytest.CaptureFixture[str]) -> None:

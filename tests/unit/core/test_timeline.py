@@ -7,19 +7,19 @@ from itertools import accumulate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.core.timeline import PartitionTime
+from caesura.worker.core.decoding.timeline import PartitionTime
 
 START_MS = 1_000_000
 
 
-def a_time(*, max_skew_ms: int = 100, said_ms: int = START_MS) -> PartitionTime:
-    return PartitionTime(max_skew_ms=max_skew_ms, start_ms=said_ms)
+def a_time(*, max_skew_ms: int = 100, now_ms: int = START_MS) -> PartitionTime:
+    return PartitionTime(max_skew_ms=max_skew_ms, start_ms=now_ms)
 
 
 def test_time_stands_still_while_there_is_something_to_read() -> None:
     time = a_time()
 
-    assert time.may_be_ms(10.0) == time.may_be_ms(5_000.0) == time.said_ms == START_MS
+    assert time.latest_possible_ms(10.0) == time.latest_possible_ms(5_000.0) == time.now_ms == START_MS
 
 
 def test_it_may_be_later_by_the_monotonic_clock_once_the_end_is_reached_and_is_not_before_the_leader_says_so() -> None:
@@ -27,11 +27,11 @@ def test_it_may_be_later_by_the_monotonic_clock_once_the_end_is_reached_and_is_n
     time.reached_end(50.0)
     time.reached_end(51.0)
 
-    assert time.may_be_ms(50.75) == START_MS + 750
-    assert time.said_ms == START_MS
+    assert time.latest_possible_ms(50.75) == START_MS + 750
+    assert time.now_ms == START_MS
     time.confirm(START_MS + 750)
-    assert time.said_ms == START_MS + 750
-    assert time.may_be_ms(51.0) == START_MS + 1_000
+    assert time.now_ms == START_MS + 750
+    assert time.latest_possible_ms(51.0) == START_MS + 1_000
 
 
 def test_a_producers_timestamp_counts_as_at_most_the_wall_clock_and_the_allowed_skew() -> None:
@@ -53,9 +53,9 @@ def test_a_record_ends_the_going_on_until_the_end_is_reached_again() -> None:
 
     time.observe(START_MS + 1_500, START_MS + 1_500, by_broker=False)
     assert not time.is_at_end
-    assert time.may_be_ms(60.0) == START_MS + 1_500
+    assert time.latest_possible_ms(60.0) == START_MS + 1_500
     time.reached_end(60.0)
-    assert time.may_be_ms(60.25) == START_MS + 1_750
+    assert time.latest_possible_ms(60.25) == START_MS + 1_750
 
 
 def test_leaving_the_end_stops_time_where_it_was_last_confirmed() -> None:
@@ -64,13 +64,13 @@ def test_leaving_the_end_stops_time_where_it_was_last_confirmed() -> None:
     time.confirm(START_MS + 500)
     time.left_end()
 
-    assert time.may_be_ms(900.0) == START_MS + 500
+    assert time.latest_possible_ms(900.0) == START_MS + 500
 
 
 def test_time_that_only_might_have_been_does_not_count_where_a_record_came() -> None:
     time = a_time()
     time.reached_end(50.0)
-    assert time.may_be_ms(51.0) == START_MS + 1_000
+    assert time.latest_possible_ms(51.0) == START_MS + 1_000
 
     assert time.observe(START_MS + 125, START_MS + 1_000, by_broker=True) == START_MS + 125
 
@@ -131,7 +131,7 @@ def test_whoever_reads_on_after_a_clock_was_set_gives_the_same_times(
     given_ms = [time.observe(stamp_ms, 0, by_broker=True) for stamp_ms in stamps_ms]
 
     read = data.draw(st.integers(1, len(stamps_ms) - 1))
-    other = a_time(said_ms=0)
+    other = a_time(now_ms=0)
     other.go_on_from(stamps_ms[read - 1], given_ms[read - 1])
     assert [other.observe(stamp_ms, 0, by_broker=True) for stamp_ms in stamps_ms[read:]] == given_ms[read:]
 
@@ -165,7 +165,7 @@ def test_time_never_goes_back_and_never_runs_ahead_of_records_and_the_monotonic_
             if what == "left":
                 time.left_end()
             if what == "ask":
-                time.confirm(time.may_be_ms(monotonic_s))
-        assert time.said_ms >= last_ms
-        assert time.said_ms <= highest_ms + 1
-        last_ms = time.said_ms
+                time.confirm(time.latest_possible_ms(monotonic_s))
+        assert time.now_ms >= last_ms
+        assert time.now_ms <= highest_ms + 1
+        last_ms = time.now_ms

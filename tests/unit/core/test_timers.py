@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.core.timers import Timers
+from caesura.worker.core.partition.timers import Timers
 
 _MOVES = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.none() | st.integers(0, 40)), max_size=80)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from schemas.state import ModelWord, ModelWordPiece
-from worker.core.dictionary import Dictionary
+from caesura.schemas.state import ModelWord, ModelWordPiece
+from caesura.worker.core.language.dictionary import Dictionary
 
 
 def unit(text: str, position: int = 0) -> ModelWordPiece:

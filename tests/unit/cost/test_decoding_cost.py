@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from schemas.codec import decode_event, decode_segment
-from schemas.state import decode_state
+from caesura.schemas.codec import decode_event, decode_segment
+from caesura.schemas.state import decode_state
 from tests.harness.cost import LINEAR_AT_MOST, growth
 
 HOSTILE: dict[str, Callable[[int], bytes]] = {

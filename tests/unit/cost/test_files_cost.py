@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
+from caesura.worker.errors import FatalError
+from caesura.worker.feeds.file_format import FileFormat, recognised_format
+from caesura.worker.feeds.recorded_speech import RecordedSpeech
+from caesura.worker.feeds.timed_events import Pace
 from tests.harness.cost import LINEAR_AT_MOST, growth
-from worker.errors import FatalError
-from worker.feeds.file_format import FileFormat, recognised_format
-from worker.feeds.recorded_speech import RecordedSpeech
-from worker.feeds.timed_events import Pace
 
 Make = Callable[[int], list[str]]
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
+from caesura.worker.feeds.recognisers.catalogue import RecogniserName
+from caesura.worker.service.clients.reading import RefusedMessageError, frame_reader
+from caesura.worker.service.server.messages import Opening
 from tests.harness.cost import LINEAR_AT_MOST, growth
-from worker.feeds.recognisers.catalogue import RecogniserName
-from worker.service.messages import Opening
-from worker.service.reading import RefusedMessageError, frame_reader
 
 Make = Callable[[int], str]
 SESSIONS = 100_000
@@ -149,8 +149,8 @@ def _broken(_: RecogniserName, error: Exception) -> None:
 
 @pytest.fixture(autouse=True)
 def _no_limit_of_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("worker.service.reading.MAX_MESSAGE_WORDS", None)
-    monkeypatch.setattr("worker.service.reading.MAX_TEXT_CHARACTERS", 10**9)
+    monkeypatch.setattr("caesura.worker.service.clients.reading.MAX_MESSAGE_WORDS", None)
+    monkeypatch.setattr("caesura.worker.service.clients.reading.MAX_TEXT_CHARACTERS", 10**9)
 
 
 @pytest.mark.parametrize("many", MANY)

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from schemas.segments import Cause, SegmentWord, TranslationSegment
+from caesura.schemas.segments import Cause, SegmentWord, TranslationSegment
+from caesura.worker.demo.script import TALKS, events
+from caesura.worker.demo.stage import Stage
+from caesura.worker.demo.view import picture, plain_lines, shares
 from tests.harness.segments import a_translation
-from worker.demo.script import TALKS, events
-from worker.demo.stage import Stage
-from worker.demo.view import picture, plain_lines, shares
 
 
 def word(text: str, punctuation: str = "none", disfluency: str = "O") -> SegmentWord:

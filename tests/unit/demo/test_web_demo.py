@@ -10,11 +10,11 @@ import pytest
 
 pytest.importorskip("uvicorn")
 
-from worker.demo.embedded import Cast
-from worker.demo.web import run_web_demo
-from worker.embedded.mock_cluster import mock_cluster
-from worker.errors import FatalError
-from worker.settings.tree import SettingSources, load_settings
+from caesura.worker.demo.embedded import Cast
+from caesura.worker.demo.web import run_web_demo
+from caesura.worker.embedded.mock_cluster import mock_cluster
+from caesura.worker.errors import FatalError
+from caesura.worker.settings.tree import SettingSources, load_settings
 
 
 def cast_without_worker(act: Callable[[Cast], None]) -> Callable[[], AbstractContextManager[Cast]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from caesura.worker.inference.model.model_folder import read_models_folder
+from caesura.worker.settings.tree import open_settings
+from caesura.worker.telemetry.metric_table import METRICS
 from tests.harness.places import PAGES, ROOT, SHIPPED
-from worker.adapters.onnx.model_folder import read_models_folder
-from worker.settings.tree import open_settings
-from worker.telemetry.metric_table import METRICS
 
 FOLDERS = "tests|worker|schemas|models|deploy|docs|bench|requirements"
 SETTINGS = {leaf.path for leaf in open_settings()}

@@ -8,12 +8,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from schemas.dead_letters import UNREADABLE, DeadLetterReason
-from schemas.events import SessionOptions, WordsEvent
-from schemas.json_schema import FOLDER
-from schemas.segments import Cause, Segment
-from schemas.tentative import Tentative
-from schemas.versions import EVENT_VERSION
+from caesura.schemas.dead_letters import UNREADABLE, DeadLetterReason
+from caesura.schemas.events import SessionOptions, WordsEvent
+from caesura.schemas.json_schema import FOLDER
+from caesura.schemas.segments import Cause, Segment
+from caesura.schemas.tentative import Tentative
+from caesura.schemas.versions import EVENT_VERSION
 from tests.harness.places import ROOT
 
 REPOSITORY = FOLDER.parent.parent

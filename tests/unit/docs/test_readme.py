@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import pytest
 from confluent_kafka import Consumer, Producer
 
-from schemas.codec import decode_event
+from caesura.schemas.codec import decode_event
+from caesura.worker.embedded.mock_cluster import mock_cluster
 from tests.harness.places import PAGES, ROOT
 from tests.harness.waiting import wait_until
-from worker.embedded.mock_cluster import mock_cluster
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 

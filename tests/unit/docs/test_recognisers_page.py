@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from caesura.worker.feeds.file_format import FileFormat
+from caesura.worker.feeds.recognisers.catalogue import RecogniserName
 from tests.unit.feeds.spoken import fed, timed
-from worker.feeds.file_format import FileFormat
-from worker.feeds.recognisers.catalogue import RecogniserName
 
 PAGE = (Path(__file__).parents[3] / "docs" / "recognisers.md").read_text(encoding="utf-8")
 

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from schemas.json_schema import FOLDER
+from caesura.schemas.json_schema import FOLDER
 from tests.harness.background import in_background
 from tests.harness.places import ROOT
 

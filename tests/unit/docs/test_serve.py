@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from caesura.worker.feeds.recognisers.catalogue import RecogniserName
+from caesura.worker.service.server.messages import CloseCode, Opening, RefusalReason, ServerMessage
 from tests.harness.service import serving
-from worker.feeds.recognisers.catalogue import RecogniserName
-from worker.service.messages import CloseCode, Opening, RefusalReason, ServerMessage
 
 PAGE = (Path(__file__).parents[3] / "docs" / "serve.md").read_text(encoding="utf-8")
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 import redis
 
+from caesura.worker.embedded import guarded_process
+from caesura.worker.embedded.embedded_redis import CLUSTER_PORTS, EmbeddedRedis, find_redis_server
+from caesura.worker.embedded.guarded_process import GuardedProcess, free_port
+from caesura.worker.errors import FatalError
 from tests.harness.parts.lookup import missing
 from tests.harness.waiting import comes, wait_until
-from worker.embedded import guarded_process
-from worker.embedded.embedded_redis import CLUSTER_PORTS, EmbeddedRedis, find_redis_server
-from worker.embedded.guarded_process import GuardedProcess, free_port
-from worker.errors import FatalError
 
 
 def executable(path: Path, text: str = "#!/bin/sh\n") -> Path:
@@ -116,7 +116,7 @@ def test_a_child_that_ends_by_itself_is_seen_and_leaves_its_words(tmp_path: Path
 def test_a_child_dies_with_us_however_we_die(tmp_path: Path) -> None:
     program = (
         "import sys, time; from pathlib import Path\n"
-        "from worker.embedded.guarded_process import GuardedProcess\n"
+        "from caesura.worker.embedded.guarded_process import GuardedProcess\n"
         f"kept = GuardedProcess({sleeper(tmp_path)!r}, log=Path({str(tmp_path / 'log')!r}))\n"
         "time.sleep(60)\n"
     )
@@ -135,9 +135,7 @@ def test_no_port_is_given_twice_nor_one_that_outgoing_connections_take() -> None
 
 def test_a_port_that_another_process_was_given_is_not_given_again_before_its_server_has_it() -> None:
     ports = range(26_990, 27_000)
-    other = (
-        f"from worker.embedded.guarded_process import free_port as f; print(f(range({ports.start}, {ports.stop - 1})))"
-    )
+    other = f"from caesura.worker.embedded.guarded_process import free_port as f; print(f(range({ports.start}, {ports.stop - 1})))"
     keeps = f"{other}; input()"
     root = Path(__file__).resolve().parents[3]
     with subprocess.Popen(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from worker.embedded.guarded_process import GuardedProcess
+from caesura.worker.embedded.guarded_process import GuardedProcess
 
 _THREADS = """
 import pathlib, sys, threading, time

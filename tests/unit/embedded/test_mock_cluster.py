@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.word_source import KafkaWordSource
+from caesura.worker.embedded.mock_cluster import MOCK_PARTITIONS, PlainPublisher, mock_cluster
+from caesura.worker.errors import FatalError
+from caesura.worker.ports.records import CommittedOffset, NextOffset, OutMessage, Record
 from tests.harness.waiting import wait_until
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.word_source import KafkaWordSource
-from worker.embedded.mock_cluster import MOCK_PARTITIONS, PlainPublisher, mock_cluster
-from worker.errors import FatalError
-from worker.ports.records import CommittedOffset, NextOffset, OutMessage, Record
 
 PATIENCE_S = 20.0
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from schemas.codec import decode_event, encode_event
-from schemas.events import Word, WordsEvent
-from worker.feeds.recognised_speech import RecognisedSpeech
-from worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName, recogniser_of
-from worker.feeds.session_events import SessionEvents
+from caesura.schemas.codec import decode_event, encode_event
+from caesura.schemas.events import Word, WordsEvent
+from caesura.worker.feeds.recognised_speech import RecognisedSpeech
+from caesura.worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName, recogniser_of
+from caesura.worker.feeds.session_events import SessionEvents
 
 Message = Mapping[str, object]
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.errors import FatalError
-from worker.feeds.formats.captions import srt_hypotheses, vtt_hypotheses
-from worker.feeds.hypothesis import Hypothesis
+from caesura.worker.errors import FatalError
+from caesura.worker.feeds.formats.captions import srt_hypotheses, vtt_hypotheses
+from caesura.worker.feeds.hypothesis import Hypothesis
 
 _WORDS = st.lists(
     st.sampled_from(["yes", "no", "so", "we", "go", "on", "and", "off", "here", "then"]), min_size=1, max_size=6

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from worker.errors import FatalError
-from worker.feeds.file_format import FileFormat, recognised_format
-from worker.feeds.recognisers.catalogue import RecogniserName
+from caesura.worker.errors import FatalError
+from caesura.worker.feeds.file_format import FileFormat, recognised_format
+from caesura.worker.feeds.recognisers.catalogue import RecogniserName
 
 _VOSK = {"text": "so yes", "result": [{"word": "so", "start": 0.1, "end": 0.2, "conf": 1}]}
 

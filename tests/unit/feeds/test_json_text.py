@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.structure import MAX_DEPTH
-from worker.feeds.json_text import UnheldJsonError, json_value, json_value_at
+from caesura.schemas.structure import MAX_DEPTH
+from caesura.worker.feeds.json_text import UnheldJsonError, json_value, json_value_at
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.errors import FatalError
-from worker.feeds.file_format import FileFormat
-from worker.feeds.formats.text import SpokenLines
-from worker.feeds.hypothesis import UnreadableMessageError
-from worker.feeds.lines import read_lines
-from worker.feeds.messages import json_messages
-from worker.feeds.recorded_speech import RecordedSpeech
-from worker.feeds.timed_events import Pace, TimedEvent
+from caesura.worker.errors import FatalError
+from caesura.worker.feeds.file_format import FileFormat
+from caesura.worker.feeds.formats.text import SpokenLines
+from caesura.worker.feeds.hypothesis import UnreadableMessageError
+from caesura.worker.feeds.lines import read_lines
+from caesura.worker.feeds.messages import json_messages
+from caesura.worker.feeds.recorded_speech import RecordedSpeech
+from caesura.worker.feeds.timed_events import Pace, TimedEvent
 
 
 def read(content: str, name: str = "talk.txt", given: FileFormat = FileFormat.AUTO) -> list[TimedEvent]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from caesura.worker.feeds.refusal import event_as_read
 from tests.harness.deep import nested
-from worker.feeds.refusal import event_as_read
 
 
 @pytest.mark.parametrize(

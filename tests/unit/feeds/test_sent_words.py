@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.feeds.sent_words import MAX_EDITS, after_sent, words_alike
+from caesura.worker.feeds.sent_words import MAX_EDITS, after_sent, words_alike
 
 
 class Compared(str):

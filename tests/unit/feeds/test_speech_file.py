@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.errors import FatalError
-from worker.feeds.formats.jsonl import events_of_json_lines
-from worker.feeds.formats.text import events_of_text
-from worker.feeds.pacing import paced
-from worker.feeds.timed_events import Pace, TimedEvent, ended, routed
+from caesura.worker.errors import FatalError
+from caesura.worker.feeds.formats.jsonl import events_of_json_lines
+from caesura.worker.feeds.formats.text import events_of_text
+from caesura.worker.feeds.pacing import paced
+from caesura.worker.feeds.timed_events import Pace, TimedEvent, ended, routed
 
 
 def of_text(*lines: str, at_once: int = 8) -> list[TimedEvent]:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.feeds.hypothesis import HeardWord
-from worker.feeds.speaker_labels import SpeakerLabels
-from worker.feeds.spoken_text import spoken_pieces, spoken_text, spoken_words
+from caesura.worker.feeds.hypothesis import HeardWord
+from caesura.worker.feeds.speaker_labels import SpeakerLabels
+from caesura.worker.feeds.spoken_text import spoken_pieces, spoken_text, spoken_words
 
 _WORD = st.sampled_from(["yes", "no", "f(x)", "price(s)", "(re)open", "well,", "2", "go.", "[unk]", "a*b"])
 _SOUND = st.sampled_from(

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.events import MAX_EVENT_WORDS
-from worker.feeds.hypothesis import HeardWord, Hypothesis, UnreadableMessageError
-from worker.feeds.stable_words import StableWords
+from caesura.schemas.events import MAX_EVENT_WORDS
+from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis, UnreadableMessageError
+from caesura.worker.feeds.stable_words import StableWords
 
 
 def heard(

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.feeds.written_words import is_mark, unmarked
+from caesura.worker.feeds.written_words import is_mark, unmarked
 
 
 @given(text=st.text(alphabet="aß1_%$!?.,' ♪é你\n", max_size=12))

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.errors import BrokerError
+from caesura.worker.ports.records import NextOffset
+from tests.harness.in_memory_world import World
 from tests.harness.speech import event, said
-from tests.harness.twin_world import World
-from worker.core.rules import DecodingRules
-from worker.errors import BrokerError
-from worker.ports.records import NextOffset
 
 PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000, idle_after_ms=20_000)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.harness.twin_world import World
+from tests.harness.in_memory_world import World
 
 
 def _ids(world: World) -> tuple[int, int]:

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from schemas.checkpoint import CheckpointId, OffsetMetadata
-from worker.adapters.memory.broker import MemoryBroker
-from worker.adapters.memory.word_source import MemoryWordSource
-from worker.runtime.claim_tries import ClaimTries
-from worker.runtime.poison_isolation import PoisonIsolation, StepDecision
-from worker.runtime.settings import RuntimeSettings
+from caesura.schemas.checkpoint import CheckpointId, OffsetMetadata
+from caesura.worker.adapters.memory.broker import MemoryBroker
+from caesura.worker.adapters.memory.word_source import MemoryWordSource
+from caesura.worker.runtime.claim.claim_tries import ClaimTries
+from caesura.worker.runtime.retries.poison_isolation import PoisonIsolation, StepDecision
+from caesura.worker.runtime.settings.settings import RuntimeSettings
 
 
 def _tries() -> ClaimTries:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import inspect
 
-import worker.errors
-from worker.errors import RetriableError, StoreError
-from worker.ports.reasons import ClaimWaitReason
+import caesura.worker.errors
+from caesura.worker.errors import RetriableError, StoreError
+from caesura.worker.ports.reasons import ClaimWaitReason
 
 
 def test_a_failed_call_is_named_as_its_error_is() -> None:
-    kinds = [kind for _, kind in inspect.getmembers(worker.errors, inspect.isclass) if issubclass(kind, RetriableError)]
+    kinds = [
+        kind
+        for _, kind in inspect.getmembers(caesura.worker.errors, inspect.isclass)
+        if issubclass(kind, RetriableError)
+    ]
     assert {ClaimWaitReason.of_fault(kind("away")) for kind in kinds} == {kind.__name__ for kind in kinds}
 
 

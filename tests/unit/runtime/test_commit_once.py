@@ -7,16 +7,16 @@ from collections.abc import Mapping
 import pytest
 from typing_extensions import override
 
+from caesura.worker.errors import BrokerError
+from caesura.worker.ports.commit_steps import CheckpointTaken
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.ports.reasons import CheckpointOutcome
+from caesura.worker.ports.records import NextOffset
+from caesura.worker.ports.word_source import GroupMembership
 from tests.harness.heard import Heard
+from tests.harness.in_memory_world import World
 from tests.harness.speech import check_every_word_once, speech
-from tests.harness.twin_world import World
 from tests.harness.unsure import UnsurePublisher
-from worker.errors import BrokerError
-from worker.ports.publisher import Publisher
-from worker.ports.reasons import CheckpointOutcome
-from worker.ports.records import NextOffset
-from worker.ports.seam_events import CheckpointTaken
-from worker.ports.word_source import GroupMembership
 
 
 class SlowToSend(UnsurePublisher):

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from typing_extensions import override
 
-from schemas.events import Emission
-from schemas.labels import Labels
+from caesura.schemas.events import Emission
+from caesura.schemas.labels import Labels
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.core.language.rules import DecodingRules
+from tests.harness.in_memory_world import World
 from tests.harness.speech import speech
-from tests.harness.twin_world import World
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.labelling import LabelRequest
-from worker.core.rules import DecodingRules
 
 _WORDS = 15
 _SESSIONS = 300

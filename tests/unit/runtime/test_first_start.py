@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.errors import AbortableError, BrokerError
+from caesura.worker.ports.commit_steps import CommitStep
+from caesura.worker.runtime.settings.settings import StartAt
 from tests.harness.crashing import Crash, CrashAt
+from tests.harness.in_memory_world import World
 from tests.harness.speech import event, said
-from tests.harness.twin_world import World
-from worker.core.rules import DecodingRules
-from worker.errors import AbortableError, BrokerError
-from worker.ports.seam_events import SeamStep
-from worker.runtime.settings import StartAt
 
 
 def test_an_offset_that_was_deleted_with_redis_does_not_publish_everything_again() -> None:
@@ -30,7 +30,7 @@ def test_an_offset_that_was_deleted_with_redis_does_not_publish_everything_again
 def _one_checkpoint(world: World) -> None:
     """Have the very first checkpoint publish a segment, and the offset deleted after it."""
     world.send(event("ann", 0, "one", "two", session_end=True))
-    first = world.worker(0, observer=CrashAt(SeamStep.ADOPTED))
+    first = world.worker(0, observer=CrashAt(CommitStep.ADOPTED))
     with pytest.raises(Crash):
         first.settle()
     world.broker.expel("caesura", "asr.words", first.source.member_id)
@@ -62,7 +62,7 @@ def test_a_first_checkpoint_that_was_aborted_begins_again_without_anybodys_help(
     world = World()
     world.send(event("ann", 0, "one", session_end=True))
     for _ in range(2):
-        fallen = world.worker(0, observer=CrashAt(SeamStep.PUBLISHED))
+        fallen = world.worker(0, observer=CrashAt(CommitStep.PUBLISHED))
         with pytest.raises(Crash):
             fallen.settle()
         world.broker.expel("caesura", "asr.words", fallen.source.member_id)

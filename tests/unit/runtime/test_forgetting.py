@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from caesura.worker.core.language.rules import DecodingRules
+from tests.harness.in_memory_world import World
 from tests.harness.speech import speech
-from tests.harness.twin_world import World
-from worker.core.rules import DecodingRules
 
 
 def test_the_field_of_a_forgotten_session_goes_although_nobody_speaks_any_more() -> None:

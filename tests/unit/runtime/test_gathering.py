@@ -8,14 +8,14 @@ from itertools import pairwise
 
 import pytest
 
-from schemas.labels import Labels
+from caesura.schemas.labels import Labels
+from caesura.worker.adapters.memory.broker import MemoryMembership
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.runtime.loop.gathering import Gathering
+from tests.harness.in_memory_world import ManualClock, World
 from tests.harness.speech import check_every_word_once, comparable, speech
-from tests.harness.twin_world import ManualClock, World
-from worker.adapters.memory.broker import MemoryMembership
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.labelling import LabelRequest
-from worker.core.rules import DecodingRules
-from worker.runtime.gathering import Gathering
 
 _PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000)
 _TALKS = [speech(name, 30, a_time=3) for name in ("ann", "ben", "cy", "dee", "eve")]

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import pytest
 
+from caesura.worker.errors import FatalError
+from caesura.worker.ports.commit_steps import CommitStep, CommitStepReached
+from caesura.worker.ports.observer import Event, SilentObserver
+from caesura.worker.ports.reasons import ClaimWaitReason
+from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.speech import event
-from tests.harness.twin_world import TwinWorker, World
-from worker.errors import FatalError
-from worker.ports.observer import Event, SilentObserver
-from worker.ports.reasons import ClaimWaitReason
-from worker.ports.seam_events import SeamReached, SeamStep
 
 
 class _AtPublished(SilentObserver):
     """Does something to the worker once what it staged is published, and not committed yet."""
 
     def __init__(self, *, claim_again: bool) -> None:
-        self.worker: TwinWorker | None = None
+        self.worker: InMemoryWorker | None = None
         self._claim_again = claim_again
 
     def note(self, event: Event) -> None:
-        if self.worker is None or not (isinstance(event, SeamReached) and event.step is SeamStep.PUBLISHED):
+        if self.worker is None or not (isinstance(event, CommitStepReached) and event.step is CommitStep.PUBLISHED):
             return
         assignment, self.worker = self.worker.worker.assignment, None
         if self._claim_again:

@@ -1,4 +1,4 @@
-"""Claims and rebuilds of many sessions: a bounded piece a turn, the others going on, and the seam's rules hold."""
+"""Claims and rebuilds of many sessions: a bounded piece a turn, the others going on, and the protocol's rules hold."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from schemas.events import WordsEvent
+from caesura.schemas.events import WordsEvent
+from caesura.worker.adapters.memory.session_store import StoreFault
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.partition.partitioning import murmur2_partition
+from caesura.worker.ports.observer import ClaimWaits, Event, PartitionClaimed, SilentObserver
+from caesura.worker.ports.session_store import StoreWrite
+from caesura.worker.runtime.checkpoint.redis_sessions import PIECE_SESSIONS
+from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.rebuilds import Rebuilds
 from tests.harness.speech import by_session, event, said
-from tests.harness.twin_world import TwinWorker, World
-from worker.adapters.memory.session_store import StoreFault
-from worker.core.partitioning import murmur2_partition
-from worker.core.rules import DecodingRules
-from worker.ports.observer import ClaimWaits, Event, PartitionClaimed, SilentObserver
-from worker.ports.session_store import StoreWrite
-from worker.runtime.found_sessions import PIECE_SESSIONS
 
 _PATIENT = DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000, idle_after_ms=600_000)
 _SESSIONS = 2 * PIECE_SESSIONS + 100
@@ -54,7 +54,7 @@ def _filled(world: World, events: list[WordsEvent]) -> None:
     first.worker.drain()
 
 
-def _pieces(worker: TwinWorker) -> list[int]:
+def _pieces(worker: InMemoryWorker) -> list[int]:
     """Note how many sessions each piece of a full write holds, the last one with its manifest."""
     seen: list[int] = []
     prepare, honest_write = worker.store.prepare, worker.store.write
@@ -126,7 +126,7 @@ def _lost(world: World) -> list[WordsEvent]:
     return events
 
 
-def _all_is_there(world: World, worker: TwinWorker, events: list[WordsEvent]) -> None:
+def _all_is_there(world: World, worker: InMemoryWorker, events: list[WordsEvent]) -> None:
     world.send(*_last_words(events, 3))
     worker.turn(150)
     assert worker.worker.unready() == ()

@@ -11,15 +11,15 @@ from collections.abc import Sequence
 import pytest
 from typing_extensions import override
 
-from schemas.labels import Labels
-from schemas.segments import Cause
+from caesura.schemas.labels import Labels
+from caesura.schemas.segments import Cause
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.observer import EngineFailed, Event, SessionsFlooding, SilentObserver
 from tests.harness.engines import FaultyEngine, RaisingEngine
+from tests.harness.in_memory_world import World
 from tests.harness.speech import by_session, check_every_word_once, comparable, event, said, speech
-from tests.harness.twin_world import World
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.labelling import LabelRequest
-from worker.core.rules import DecodingRules
-from worker.ports.observer import EngineFailed, Event, SessionsFlooding, SilentObserver
 
 _PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000)
 

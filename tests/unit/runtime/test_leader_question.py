@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tests.harness.twin_world import ManualClock
-from worker.core.timeline import PartitionTime
-from worker.ports.records import EndAnswer
-from worker.runtime.leader_question import LeaderQuestion
-from worker.runtime.settings import RuntimeSettings
+from caesura.worker.core.decoding.timeline import PartitionTime
+from caesura.worker.ports.records import EndAnswer
+from caesura.worker.runtime.ledger.leader_question import LeaderQuestion
+from caesura.worker.runtime.settings.settings import RuntimeSettings
+from tests.harness.in_memory_world import ManualClock
 
 _READ_TO = 7
 
@@ -35,27 +35,27 @@ def test_an_answer_that_nothing_more_is_there_brings_the_time_of_the_question_an
     question, time, clock = _asked()
     clock.pass_s(5.0)
     question.answered(_answer(at_end=True), _READ_TO)
-    assert time.said_ms == 3_950
+    assert time.now_ms == 3_950
 
 
 def test_an_answer_to_a_question_for_an_older_end_says_nothing() -> None:
     question, time, _ = _asked()
     question.answered(_answer(at_end=True), _READ_TO + 1)
-    assert time.said_ms == 1_000
+    assert time.now_ms == 1_000
 
 
 def test_an_answer_that_comes_after_something_was_read_says_nothing() -> None:
     question, time, _ = _asked()
     time.left_end()
     question.answered(_answer(at_end=True), _READ_TO)
-    assert time.said_ms == 1_000
+    assert time.now_ms == 1_000
 
 
 def test_an_answer_that_more_is_there_or_none_at_all_brings_no_time() -> None:
     for at_end in (False, None):
         question, time, _ = _asked()
         question.answered(_answer(at_end=at_end), _READ_TO)
-        assert time.said_ms == 1_000
+        assert time.now_ms == 1_000
         assert time.is_at_end is (at_end is None)
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from schemas.checkpoint import CheckpointId, OffsetMetadata
-from schemas.ledger_sum import LedgerSum
+from caesura.schemas.checkpoint import CheckpointId, OffsetMetadata
+from caesura.schemas.ledger_sum import LedgerSum
+from caesura.worker.errors import BrokerError, FatalError
+from caesura.worker.ports.records import NextOffset
+from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.incomplete_ledger import PATIENT, parked_of, rebuilt, world_of_two
 from tests.harness.speech import by_session, event, said
 from tests.harness.struck_ledger import disagreement, strike, write_again
-from tests.harness.twin_world import TwinWorker, World
-from worker.errors import BrokerError, FatalError
-from worker.ports.records import NextOffset
 
 
-def _ends(world: World, worker: TwinWorker) -> None:
+def _ends(world: World, worker: InMemoryWorker) -> None:
     """Let all speak on and end; then every word has come once."""
     world.send(event("ann", 3, "four", session_end=True), event("ben", 2, "there", session_end=True))
     world.send(event("zoe", 1, "yet", session_end=True))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from caesura.worker.errors import FatalError
+from caesura.worker.runtime.ledger import ledger_check
+from tests.harness.in_memory_world import World
 from tests.harness.incomplete_ledger import PATIENT, give_up, parked_of, rebuilt, world_of_two
 from tests.harness.speech import by_session, event, said
 from tests.harness.struck_ledger import disagreement, strike
-from tests.harness.twin_world import World
-from worker.errors import FatalError
-from worker.runtime import ledger_check
 
 
 def test_a_session_that_an_operator_gives_up_begins_anew_after_what_was_committed() -> None:

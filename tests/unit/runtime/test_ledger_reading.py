@@ -8,16 +8,16 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from schemas import events, limits
-from schemas.checkpoint import OffsetMetadata
-from schemas.codec import encode_event
+from caesura.schemas import events, limits
+from caesura.schemas.checkpoint import OffsetMetadata
+from caesura.schemas.codec import encode_event
+from caesura.worker.adapters.memory.log_reader import MemoryLogReader
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.records import NextOffset
+from caesura.worker.runtime.ledger.output_records import REFUSED_HEADER, THROUGH_HEADER
+from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.incomplete_ledger import give_up
 from tests.harness.speech import event, said
-from tests.harness.twin_world import TwinWorker, World
-from worker.adapters.memory.log_reader import MemoryLogReader
-from worker.core.rules import DecodingRules
-from worker.ports.records import NextOffset
-from worker.runtime.output_records import REFUSED_HEADER, THROUGH_HEADER
 
 _Bounds = Callable[[MemoryLogReader, str, int, float], tuple[int, int]]
 _PATIENT = DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000, idle_after_ms=600_000)
@@ -33,7 +33,7 @@ _UNREADABLE = [
 ]
 
 
-def _rebuilt(world: World) -> TwinWorker:
+def _rebuilt(world: World) -> InMemoryWorker:
     world.redis.lose_everything()
     worker = world.worker()
     worker.settle()

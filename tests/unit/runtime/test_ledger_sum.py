@@ -13,17 +13,19 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from schemas.ledger_sum import LedgerSum, Published
-from schemas.state import SessionFacts
+from caesura.schemas.ledger_sum import LedgerSum, Published
+from caesura.schemas.state import SessionFacts
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.errors import AbortableError
+from caesura.worker.ports.records import NextOffset
+from caesura.worker.runtime.checkpoint import saves
+from caesura.worker.runtime.claim import rebuild
+from caesura.worker.runtime.settings import totals
+from caesura.worker.runtime.settings.totals import SessionShare, SessionTotals
+from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.speech import event
 from tests.harness.struck_ledger import disagreement
-from tests.harness.twin_world import TwinWorker, World
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.rules import DecodingRules
-from worker.errors import AbortableError
-from worker.ports.records import NextOffset
-from worker.runtime import rebuild, saves, totals
-from worker.runtime.totals import SessionShare, SessionTotals
 
 _RULES = DecodingRules(
     step_words=1,
@@ -49,7 +51,7 @@ class _Life:
         self.summed = 0
         self.worker = self._owner()
 
-    def _owner(self, *, adopts: bool = False) -> TwinWorker:
+    def _owner(self, *, adopts: bool = False) -> InMemoryWorker:
         self.ordinal += 1
         engine = ScriptedEngine(look_ahead_words=1)
         return self.world.worker(

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
+from caesura.worker.errors import BrokerError, FatalError, FencedError, StoreError
 from tests.harness.crashing import Crash
+from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.speech import check_every_word_once, speech
-from tests.harness.twin_world import TwinWorker, World
-from worker.errors import BrokerError, FatalError, FencedError, StoreError
 
 
 def raising(error: BaseException) -> Callable[..., bool]:
@@ -19,7 +19,7 @@ def raising(error: BaseException) -> Callable[..., bool]:
     return fail
 
 
-def closed_by(worker: TwinWorker, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def closed_by(worker: InMemoryWorker, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return a list that each client is noted in when it is closed."""
     closed: list[str] = []
     for name, client in (("source", worker.source), ("publisher", worker.publisher), ("store", worker.store)):

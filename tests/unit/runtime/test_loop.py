@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from schemas.segments import Segment
+from caesura.schemas.segments import Segment
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.observer import BatchLabelled, Event, SilentObserver
+from tests.harness.in_memory_world import World
 from tests.harness.speech import by_session, check_every_word_once, event, said, speech, untimed
-from tests.harness.twin_world import World
-from worker.core.rules import DecodingRules
-from worker.ports.observer import BatchLabelled, Event, SilentObserver
 
 
 class Labelled(SilentObserver):

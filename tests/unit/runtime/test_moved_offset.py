@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.records import CommittedOffset, NextOffset
+from tests.harness.in_memory_world import World
 from tests.harness.speech import event, said
-from tests.harness.twin_world import World
-from worker.core.rules import DecodingRules
-from worker.ports.records import CommittedOffset, NextOffset
 
 _RULES = DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000)
 

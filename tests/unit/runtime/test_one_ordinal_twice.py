@@ -6,13 +6,13 @@ import re
 
 import pytest
 
+from caesura.worker.app import ExitStatus
+from caesura.worker.commands.worker import worker as worker_command
+from caesura.worker.errors import FencedError
+from caesura.worker.runtime.retries.fencings import Fencings
+from tests.harness.in_memory_world import ManualClock, World
 from tests.harness.places import ROOT
 from tests.harness.speech import check_every_word_once, speech
-from tests.harness.twin_world import ManualClock, World
-from worker.app import ExitStatus
-from worker.commands.worker import worker as worker_command
-from worker.errors import FencedError
-from worker.runtime.fencings import Fencings
 
 
 def test_the_one_that_is_fenced_again_and_again_stops_and_the_other_goes_on() -> None:

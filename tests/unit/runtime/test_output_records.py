@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.codec import decode_segment, decode_translation
-from schemas.segments import NumberForm
+from caesura.schemas.codec import decode_segment, decode_translation
+from caesura.schemas.segments import NumberForm
+from caesura.worker.core.decoding.segment_writer import OutSegment
+from caesura.worker.runtime.ledger.output_records import REFUSED_HEADER, OutputRecords, parse_refused
+from caesura.worker.runtime.settings.routes import Route
+from caesura.worker.runtime.settings.settings import RuntimeSettings
 from tests.harness.segments import timed_segment
-from worker.core.segment_writer import OutSegment
-from worker.runtime.output_records import REFUSED_HEADER, OutputRecords, parse_refused
-from worker.runtime.routes import Route
-from worker.runtime.settings import RuntimeSettings
 
 
 def noted(offsets: list[int]) -> bytes:

@@ -7,16 +7,16 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from schemas.codec import encode_event
+from caesura.schemas.codec import encode_event
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.partition.partitioning import murmur2_partition
+from caesura.worker.errors import BrokerError
+from caesura.worker.ports.observer import PartitionParked
+from caesura.worker.ports.records import NextOffset, PartitionEnd, PartitionStalled, Record
+from caesura.worker.runtime.ledger.output_records import REFUSED_HEADER
 from tests.harness.heard import Heard
+from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.speech import event, said
-from tests.harness.twin_world import TwinWorker, World
-from worker.core.partitioning import murmur2_partition
-from worker.core.rules import DecodingRules
-from worker.errors import BrokerError
-from worker.ports.observer import PartitionParked
-from worker.ports.records import NextOffset, PartitionEnd, PartitionStalled, Record
-from worker.runtime.output_records import REFUSED_HEADER
 
 
 def _other_partition(world: World, name: str) -> str:
@@ -26,7 +26,7 @@ def _other_partition(world: World, name: str) -> str:
     return next(one for one in names if murmur2_partition(one.encode(), world.partitions) != taken)
 
 
-def _reasons(worker: TwinWorker) -> list[str]:
+def _reasons(worker: InMemoryWorker) -> list[str]:
     return [one.reason for one in worker.worker.assignment.parked.values()]
 
 
@@ -94,7 +94,7 @@ def test_where_no_leader_ever_knows_of_an_offset_in_the_range_the_partition_is_p
     assert said(world.segments()) == ["one"]
 
 
-def _told_by_a_former_leader(*, for_s: float) -> tuple[World, TwinWorker]:
+def _told_by_a_former_leader(*, for_s: float) -> tuple[World, InMemoryWorker]:
     """Have whoever leads the input say for so long that there is nothing where the worker reads on."""
     world = World()
     worker = world.worker()

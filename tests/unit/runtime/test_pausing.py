@@ -5,13 +5,13 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from schemas.codec import encode_event
+from caesura.schemas.codec import encode_event
+from caesura.worker.adapters.memory.broker import Call
+from caesura.worker.errors import AbortableError, BrokerError
+from caesura.worker.ports.observer import CallFailed
 from tests.harness.heard import Heard
+from tests.harness.in_memory_world import World
 from tests.harness.speech import check_every_word_once, event, said, speech
-from tests.harness.twin_world import World
-from worker.adapters.memory.broker import Call
-from worker.errors import AbortableError, BrokerError
-from worker.ports.observer import CallFailed
 
 
 def test_a_partition_that_could_not_be_resumed_is_claimed_again_and_every_word_comes_once() -> None:

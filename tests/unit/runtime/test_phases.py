@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.harness.heard import Heard
-from worker.errors import FatalError
-from worker.ports.observer import PhaseEntered, SilentObserver
-from worker.ports.reasons import ParkReason, PhaseName
-from worker.runtime.parking import Parked
-from worker.runtime.phase_table import with_table
-from worker.runtime.phases import (
+from caesura.worker.errors import FatalError
+from caesura.worker.ports.observer import PhaseEntered, SilentObserver
+from caesura.worker.ports.reasons import ParkReason, PhaseName
+from caesura.worker.runtime.loop.phase_table import with_table
+from caesura.worker.runtime.loop.phases import (
     PHASE_NAMES,
     TRANSITIONS,
     AwaitingTurn,
@@ -26,6 +24,8 @@ from worker.runtime.phases import (
     Phases,
     Rebuilding,
 )
+from caesura.worker.runtime.retries.parking import Parked
+from tests.harness.heard import Heard
 
 _PAGE = Path(__file__).parents[3] / "docs" / "exactly-once.md"
 _NOTHING: Any = None  # what belongs to a phase is not looked at here
@@ -104,4 +104,4 @@ def test_no_two_lines_of_the_table_begin_alike() -> None:
 
 def test_the_page_shows_the_table_as_it_is() -> None:
     page = _PAGE.read_text(encoding="utf-8")
-    assert with_table(page) == page, "run python -m worker.runtime.phase_table"
+    assert with_table(page) == page, "run python -m caesura.worker.runtime.phase_table"

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.checkpoint import CheckpointId, OffsetMetadata
-from schemas.segments import Cause
+from caesura.schemas.checkpoint import CheckpointId, OffsetMetadata
+from caesura.schemas.segments import Cause
+from caesura.worker.runtime.retries.poison_isolation import (
+    PoisonIsolation,
+    RetryHistory,
+    StepDecision,
+    claims_without_commit,
+)
+from tests.harness.in_memory_world import World
 from tests.harness.speech import by_session, event, said, speech
 from tests.harness.succession import run_until_one_lives
-from tests.harness.twin_world import World
-from worker.runtime.poison_isolation import PoisonIsolation, RetryHistory, StepDecision, claims_without_commit
 
 
 def test_a_record_that_kills_the_process_goes_out_unlabelled_and_everybody_else_is_untouched() -> None:

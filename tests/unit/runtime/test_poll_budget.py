@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.runtime.poll_budget import PollBudget
+from caesura.worker.runtime.retries.poll_budget import PollBudget
 
 
 def test_a_slow_engine_is_given_less_and_a_quick_one_more() -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from caesura.worker.errors import AbortableError, BrokerError
+from caesura.worker.ports.commit_steps import SegmentsPublished
+from caesura.worker.ports.observer import Event, PositionMeasured
+from caesura.worker.ports.records import NextOffset, OutMessage
 from tests.harness.heard import Heard
+from tests.harness.in_memory_world import World
 from tests.harness.rebuilds import lose_redis
 from tests.harness.speech import event
-from tests.harness.twin_world import World
-from worker.errors import AbortableError, BrokerError
-from worker.ports.observer import Event, PositionMeasured
-from worker.ports.records import NextOffset, OutMessage
-from worker.ports.seam_events import SegmentsPublished
 
 
 def _last(heard: Heard[PositionMeasured]) -> PositionMeasured:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import io
 
+from caesura.worker.errors import AbortableError, BrokerError
+from caesura.worker.telemetry.health import Health
+from caesura.worker.telemetry.log import make_log
+from caesura.worker.telemetry.metrics import Metrics
+from caesura.worker.telemetry.observer import TelemetryObserver
+from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.speech import event
-from tests.harness.twin_world import TwinWorker, World
-from worker.errors import AbortableError, BrokerError
-from worker.telemetry.health import Health
-from worker.telemetry.log import make_log
-from worker.telemetry.metrics import Metrics
-from worker.telemetry.observer import TelemetryObserver
 
 _LONGER_THAN_A_PROBE_S = 6.0
 
 
-def watched(world: World, ordinal: int = 0) -> tuple[TwinWorker, Health]:
+def watched(world: World, ordinal: int = 0) -> tuple[InMemoryWorker, Health]:
     """Return a worker and what its readiness path would answer."""
     health = Health(world.clock.monotonic_s)
     observer = TelemetryObserver(log=make_log(io.StringIO()), metrics=Metrics(), health=health)

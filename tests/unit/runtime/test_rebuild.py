@@ -7,15 +7,15 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from schemas.codec import encode_event
-from schemas.events import Emission
-from schemas.segments import Segment
+from caesura.schemas.codec import encode_event
+from caesura.schemas.events import Emission
+from caesura.schemas.segments import Segment
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.partition.partitioning import murmur2_partition
+from caesura.worker.runtime.settings.settings import Partitioner
+from tests.harness.in_memory_world import World
 from tests.harness.rebuilds import Rebuilds
 from tests.harness.speech import by_session, check_every_word_once, event, said, speech, untimed
-from tests.harness.twin_world import World
-from worker.core.partitioning import murmur2_partition
-from worker.core.rules import DecodingRules
-from worker.runtime.settings import Partitioner
 
 PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000)
 CLOSES_IDLY = DecodingRules(flush_after_ms=5_000, stall_after_ms=5_000, idle_after_ms=20_000)

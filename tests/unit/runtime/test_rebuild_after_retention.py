@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.codec import encode_event
-from schemas.events import WordsEvent
+from caesura.schemas.codec import encode_event
+from caesura.schemas.events import WordsEvent
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.records import OutMessage
+from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.rebuilds import Rebuilds, lose_redis
 from tests.harness.speech import event, said
-from tests.harness.twin_world import TwinWorker, World
-from worker.core.rules import DecodingRules
-from worker.ports.records import OutMessage
 
 PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000)
 CLOSES_IDLY = DecodingRules(flush_after_ms=5_000, stall_after_ms=5_000, idle_after_ms=20_000)
@@ -147,7 +147,7 @@ def test_offsets_that_the_log_never_showed_anybody_and_such_as_nobody_needs_are_
     assert said(world.segments()) == ["a", "b", "c", "d"]
 
 
-def _speak_and_be_closed(world: World, worker: TwinWorker) -> None:
+def _speak_and_be_closed(world: World, worker: InMemoryWorker) -> None:
     """Have ann's first word published and her session closed for idleness: nothing of the input is needed any more."""
     world.send(event("ann", 0, "a"))
     worker.settle()

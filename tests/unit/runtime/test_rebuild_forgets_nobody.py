@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from schemas.events import WordsEvent
+from caesura.schemas.events import WordsEvent
+from caesura.worker.core.decoding.context import Origin
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.partition.partition import PartitionSessions
+from tests.harness.in_memory_world import World
 from tests.harness.partition_driver import NOW_MS, Driver
 from tests.harness.partition_driver import event as session_event
 from tests.harness.speech import event
-from tests.harness.twin_world import World
-from worker.core.context import Origin
-from worker.core.partition import PartitionSessions
-from worker.core.rules import DecodingRules
 
 RULES = DecodingRules(flush_after_ms=300, stall_after_ms=300, idle_after_ms=600_000, forget_after_ms=86_400_000)
 SHORT = replace(RULES, forget_after_ms=60_000)

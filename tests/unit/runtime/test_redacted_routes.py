@@ -5,21 +5,21 @@ from __future__ import annotations
 import pytest
 from prometheus_client import generate_latest
 
-from schemas.codec import decode_tentative, decode_translation
-from schemas.events import Emission, SessionOptions
-from schemas.segments import NumberForm
-from schemas.wire import WireFormat
+from caesura.schemas.codec import decode_tentative, decode_translation
+from caesura.schemas.events import Emission, SessionOptions
+from caesura.schemas.segments import NumberForm
+from caesura.schemas.wire import WireFormat
+from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
+from caesura.worker.adapters.memory.tentative_publisher import MemoryTentativePublisher
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.overlays.redaction import Redacted
+from caesura.worker.core.rendering.rendering import Style
+from caesura.worker.errors import FatalError
+from caesura.worker.runtime.settings.routes import Route
+from caesura.worker.settings.tree import SettingSources, load_settings
+from tests.harness.in_memory_world import World
 from tests.harness.speech import event
-from tests.harness.twin_world import World
 from tests.harness.watched_telemetry import CANARY, Watched
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.adapters.memory.tentative_publisher import MemoryTentativePublisher
-from worker.core.overlays.redaction import Redacted
-from worker.core.rendering import Style
-from worker.core.rules import DecodingRules
-from worker.errors import FatalError
-from worker.runtime.routes import Route
-from worker.settings.tree import SettingSources, load_settings
 
 _CARD = "four seven two nine um four seven two nine four seven two nine four seven two nine"
 _SAID = (

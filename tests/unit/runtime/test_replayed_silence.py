@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from schemas.segments import Segment
+from caesura.schemas.segments import Segment
 from tests.harness.troubled_reading import NAMES, REPLICATION_MS, Troubled
 
 _Act = Callable[[Troubled], None]

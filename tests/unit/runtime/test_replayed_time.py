@@ -7,9 +7,9 @@ from itertools import accumulate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.core.timeline import PartitionTime
-from worker.ports.records import Record
-from worker.runtime.replayed_time import AppliedRecord, ReplayedTime
+from caesura.worker.core.decoding.timeline import PartitionTime
+from caesura.worker.ports.records import Record
+from caesura.worker.runtime.claim.replayed_time import AppliedRecord, ReplayedTime
 
 _START_MS = 1_000_000_000
 _HOUR_MS = 3_600_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from schemas.codec import decode_event
-from schemas.errors import InvalidEventError
-from worker.runtime.routes import Route
+from caesura.schemas.codec import decode_event
+from caesura.schemas.errors import InvalidEventError
+from caesura.worker.runtime.settings.routes import Route
 
 
 @pytest.mark.parametrize("target", ["de", "zh-Hans", "captions.v2", "x" * 64])

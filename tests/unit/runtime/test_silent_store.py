@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 
+from caesura.worker.telemetry.health import Health
+from caesura.worker.telemetry.log import make_log
+from caesura.worker.telemetry.metrics import Metrics
+from caesura.worker.telemetry.observer import TelemetryObserver
+from tests.harness.in_memory_world import World
 from tests.harness.rebuilds import Rebuilds
 from tests.harness.speech import check_every_word_once, event, speech
-from tests.harness.twin_world import World
-from worker.telemetry.health import Health
-from worker.telemetry.log import make_log
-from worker.telemetry.metrics import Metrics
-from worker.telemetry.observer import TelemetryObserver
 
 _PARTITIONS = 20
 

@@ -8,12 +8,12 @@ from typing import Any, cast
 
 import pytest
 
-from schemas.checkpoint import CheckpointId, OffsetMetadata
-from worker.errors import BrokerError, UnprovenOffsetError
-from worker.ports.observer import Event, TookOver
-from worker.runtime.parts import RuntimeParts
-from worker.runtime.settings import RuntimeSettings
-from worker.runtime.stable_offset import StableOffset
+from caesura.schemas.checkpoint import CheckpointId, OffsetMetadata
+from caesura.worker.errors import BrokerError, UnprovenOffsetError
+from caesura.worker.ports.observer import Event, TookOver
+from caesura.worker.runtime.ledger.stable_offset import StableOffset
+from caesura.worker.runtime.settings.parts import RuntimeAdapters
+from caesura.worker.runtime.settings.settings import RuntimeSettings
 
 _PEER = OffsetMetadata(
     id=CheckpointId(3, 4, "0011223344556677"),
@@ -59,7 +59,7 @@ class _Kafka:
 
 def _offset(kafka: _Kafka) -> StableOffset:
     parts = SimpleNamespace(source=kafka, clock=kafka, peers=kafka, observer=kafka)
-    return StableOffset(0, cast("RuntimeParts", cast("Any", parts)), RuntimeSettings(takeover_after_ms=15_000))
+    return StableOffset(0, cast("RuntimeAdapters", cast("Any", parts)), RuntimeSettings(takeover_after_ms=15_000))
 
 
 def _waited(kafka: _Kafka, offset: StableOffset, seconds: int) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.checkpoint import Manifest
-from schemas.digests import digest_sum
-from schemas.state import decode_state
+from caesura.schemas.checkpoint import Manifest
+from caesura.schemas.digests import digest_sum
+from caesura.schemas.state import decode_state
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.runtime.settings.totals import snapshot_digest
+from tests.harness.in_memory_world import World
 from tests.harness.rebuilds import Rebuilds
 from tests.harness.speech import event
-from tests.harness.twin_world import World
-from worker.core.rules import DecodingRules
-from worker.runtime.totals import snapshot_digest
 
 _RULES = DecodingRules(flush_after_ms=1_000, stall_after_ms=1_000, idle_after_ms=12_000, forget_after_ms=20_000)
 _TURNS = st.lists(

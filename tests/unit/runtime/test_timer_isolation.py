@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from schemas.checkpoint import CheckpointId, OffsetMetadata
-from worker.runtime.poison_isolation import PoisonIsolation, RetryHistory, StepDecision
+from caesura.schemas.checkpoint import CheckpointId, OffsetMetadata
+from caesura.worker.runtime.retries.poison_isolation import PoisonIsolation, RetryHistory, StepDecision
 
 
 def _committed(isolation: PoisonIsolation, next_offset: int) -> OffsetMetadata:

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.partition.partitioning import murmur2_partition
+from caesura.worker.errors import BrokerError
+from caesura.worker.telemetry.health import Health
+from caesura.worker.telemetry.log import make_log
+from caesura.worker.telemetry.metrics import Metrics
+from caesura.worker.telemetry.observer import TelemetryObserver
+from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.speech import by_session, event, said
-from tests.harness.twin_world import TwinWorker, World
-from worker.core.partitioning import murmur2_partition
-from worker.core.rules import DecodingRules
-from worker.errors import BrokerError
-from worker.telemetry.health import Health
-from worker.telemetry.log import make_log
-from worker.telemetry.metrics import Metrics
-from worker.telemetry.observer import TelemetryObserver
 
 PARTITIONS = 20
 SILENCE_S = 5.0
@@ -30,7 +30,7 @@ class Leaders:
         self.world = World(partitions=PARTITIONS)
         self.health = Health(self.world.clock.monotonic_s)
         observer = TelemetryObserver(log=make_log(io.StringIO()), metrics=Metrics(), health=self.health)
-        self.worker: TwinWorker = self.world.worker(observer=observer)
+        self.worker: InMemoryWorker = self.world.worker(observer=observer)
         self.names = one_session_a_partition()
         self.worker.turn(3)
         self.speak(0, self.names.values())

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.checkpoint import OffsetMetadata
-from schemas.codec import encode_event
+from caesura.schemas.checkpoint import OffsetMetadata
+from caesura.schemas.codec import encode_event
+from caesura.worker.ports.records import OutMessage
 from tests.harness.speech import event
 from tests.harness.troubled_reading import FLUSH_MS, NAMES, REPLICATION_MS, Troubled, cuts_that_came_out
-from worker.ports.records import OutMessage
 
 _LONG_MS = 2_500
 """So long a replica may lack what its leader has stamped, where it died and is in sync still."""

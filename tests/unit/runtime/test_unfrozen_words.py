@@ -7,17 +7,17 @@ from itertools import pairwise
 
 import pytest
 
-from schemas.codec import decode_tentative
-from schemas.tentative import Tentative
-from schemas.wire import WireFormat
+from caesura.schemas.codec import decode_tentative
+from caesura.schemas.tentative import Tentative
+from caesura.schemas.wire import WireFormat
+from caesura.worker.adapters.memory.tentative_publisher import MemoryTentativePublisher
+from caesura.worker.adapters.system_clock import SystemClock
+from caesura.worker.ports.observer import Event, SilentObserver
+from caesura.worker.ports.service_events import UnfrozenReported
+from caesura.worker.runtime.partition.unfrozen_words import UnfrozenWords
+from tests.harness.in_memory_world import World
 from tests.harness.partition_driver import Driver, event
 from tests.harness.speech import speech, untimed
-from tests.harness.twin_world import World
-from worker.adapters.memory.tentative_publisher import MemoryTentativePublisher
-from worker.adapters.system_clock import SystemClock
-from worker.ports.observer import Event, SilentObserver
-from worker.ports.service_events import UnfrozenTold
-from worker.runtime.unfrozen_words import UnfrozenWords
 
 NAMES = ("ann", "ben", "cy")
 
@@ -43,7 +43,7 @@ class Looks(SilentObserver):
         self.told: list[Event] = []
 
     def note(self, event: Event) -> None:
-        self.told += [event] if isinstance(event, UnfrozenTold) else []
+        self.told += [event] if isinstance(event, UnfrozenReported) else []
 
 
 def looks(publisher: MemoryTentativePublisher) -> dict[str, list[Tentative]]:
@@ -59,7 +59,7 @@ def test_state_and_segments_are_the_same_bytes_with_it_without_it_and_where_it_f
     topic: str, failing: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "worker.runtime.claim_token.secrets.token_hex", lambda size: "ab" * size
+        "caesura.worker.runtime.claim.claim_token.secrets.token_hex", lambda size: "ab" * size
     )  # a claim's own chance
     publisher = MemoryTentativePublisher(failing=failing)
     without, told = spoken(None), spoken(publisher, topic)
@@ -120,12 +120,12 @@ def test_a_worker_that_is_behind_tells_nothing() -> None:
 @pytest.mark.parametrize(
     ("behind", "failing", "told"),
     [
-        (False, False, UnfrozenTold(offered=1)),
-        (False, True, UnfrozenTold(dropped=1)),
-        (True, False, UnfrozenTold(passed_over=1)),
+        (False, False, UnfrozenReported(offered=1)),
+        (False, True, UnfrozenReported(dropped=1)),
+        (True, False, UnfrozenReported(passed_over=1)),
     ],
 )
-def test_what_is_offered_and_what_gives_way_is_counted(behind: bool, failing: bool, told: UnfrozenTold) -> None:
+def test_what_is_offered_and_what_gives_way_is_counted(behind: bool, failing: bool, told: UnfrozenReported) -> None:
     driver, heard = Driver(), Looks()
     driver.give(event(0, "so we begin"))
     publisher = MemoryTentativePublisher(failing=failing)

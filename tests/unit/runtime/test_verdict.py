@@ -1,21 +1,21 @@
-"""A claim's verdict: every row of the table at the head of ``worker/runtime/verdict.py``."""
+"""A claim's verdict: every row of the table at the head of ``worker/runtime/claim/verdict.py``."""
 
 from __future__ import annotations
 
 import pytest
 
-from schemas.checkpoint import MANIFEST_VERSION, CheckpointId, Manifest
-from worker.ports.reasons import ClaimVerdict
-from worker.runtime.found_sessions import FoundManifest
-from worker.runtime.verdict import judge
+from caesura.schemas.checkpoint import MANIFEST_VERSION, CheckpointId, Manifest
+from caesura.worker.ports.reasons import ClaimVerdict
+from caesura.worker.runtime.checkpoint.redis_sessions import RedisManifest
+from caesura.worker.runtime.claim.verdict import judge
 
 _OURS = CheckpointId(3, 7, "0123456789abcdef")
 _NEXT = CheckpointId(3, 8, "0123456789abcdef")
-_NOTHING = FoundManifest(manifest=None, anything=False)
-_DAMAGED = FoundManifest(manifest=None, anything=True)
+_NOTHING = RedisManifest(manifest=None, anything=False)
+_DAMAGED = RedisManifest(manifest=None, anything=True)
 
 
-def _found(checkpoint: CheckpointId) -> FoundManifest:
+def _found(checkpoint: CheckpointId) -> RedisManifest:
     manifest = Manifest(
         version=MANIFEST_VERSION,
         id=str(checkpoint),
@@ -25,7 +25,7 @@ def _found(checkpoint: CheckpointId) -> FoundManifest:
         next_offset=0,
         ledger_end=0,
     )
-    return FoundManifest(manifest=manifest, anything=True)
+    return RedisManifest(manifest=manifest, anything=True)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def _found(checkpoint: CheckpointId) -> FoundManifest:
 def test_what_a_claim_finds_decides_what_the_state_is_worth(
     offset_known: bool,
     committed: CheckpointId | None,
-    found: FoundManifest,
+    found: RedisManifest,
     verdict: ClaimVerdict,
 ) -> None:
     assert judge(offset_known=offset_known, committed=committed, found=found) is verdict

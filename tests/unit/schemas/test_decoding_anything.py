@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.codec import decode_event, decode_segment, decode_translation, encode_event
-from schemas.dead_letters import UNREADABLE
-from schemas.errors import InvalidEventError, NewerVersionError
-from schemas.events import Emission, SessionOptions, Word, WordsEvent
-from schemas.structure import check_structure
-from schemas.wire import WireFormat, is_json
+from caesura.schemas.codec import decode_event, decode_segment, decode_translation, encode_event
+from caesura.schemas.dead_letters import UNREADABLE
+from caesura.schemas.errors import InvalidEventError, NewerVersionError
+from caesura.schemas.events import Emission, SessionOptions, Word, WordsEvent
+from caesura.schemas.structure import check_structure
+from caesura.schemas.wire import WireFormat, is_json
 
 CANARY = "zqcanaryqz"
 SCALARS = st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats() | st.binary(max_size=6) | st.text()

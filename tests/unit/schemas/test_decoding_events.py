@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from schemas.codec import decode_event, encode_event
-from schemas.dead_letters import UNREADABLE
-from schemas.errors import InvalidEventError, NewerVersionError
-from schemas.events import SessionOptions, Word, WordsEvent
-from schemas.limits import MAX_EVENT_BYTES
+from caesura.schemas.codec import decode_event, encode_event
+from caesura.schemas.dead_letters import UNREADABLE
+from caesura.schemas.errors import InvalidEventError, NewerVersionError
+from caesura.schemas.events import SessionOptions, Word, WordsEvent
+from caesura.schemas.limits import MAX_EVENT_BYTES
 
 CANARY = "canary"
 NOTHING_MORE: dict[str, Any] = {"version": "1.0", "session": "s", "seq": 0, "lang": "en"}

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
-from schemas.codec import (
+from caesura.schemas.codec import (
     decode_event,
     decode_segment,
     decode_tentative,
@@ -20,11 +20,11 @@ from schemas.codec import (
     encode_tentative,
     encode_translation,
 )
-from schemas.events import WordsEvent
-from schemas.json_schema import FOLDER, stale_files, write_files
-from schemas.segments import Segment, TranslationSegment
-from schemas.tentative import Tentative
-from schemas.versions import EVENT_VERSION, READ_MAJORS, SEGMENT_VERSION
+from caesura.schemas.events import WordsEvent
+from caesura.schemas.json_schema import FOLDER, stale_files, write_files
+from caesura.schemas.segments import Segment, TranslationSegment
+from caesura.schemas.tentative import Tentative
+from caesura.schemas.versions import EVENT_VERSION, READ_MAJORS, SEGMENT_VERSION
 
 GOLDEN = Path(FOLDER).parent / "golden"
 MESSAGES = sorted(GOLDEN.glob("*/*.msgpack"))

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from schemas.checkpoint import MANIFEST_VERSION, Manifest
-from schemas.json_schema import FOLDER
-from schemas.state import (
+from caesura.schemas.checkpoint import MANIFEST_VERSION, Manifest
+from caesura.schemas.json_schema import FOLDER
+from caesura.schemas.state import (
     STATE_VERSION,
     AdmissionState,
     DecodingState,
@@ -20,9 +20,9 @@ from schemas.state import (
     decode_ledger,
     decode_state,
 )
-from worker.core.context import DecodingContext
-from worker.core.segmentation import segmenters
-from worker.core.session import Session
+from caesura.worker.core.decoding.context import DecodingContext
+from caesura.worker.core.language.segmentation import segmenters
+from caesura.worker.core.session.session import Session
 
 STORED = Path(FOLDER).parent / "golden" / "stored"
 EXAMPLES = sorted(STORED.glob("*/*.msgpack"))

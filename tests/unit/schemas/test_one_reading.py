@@ -8,13 +8,13 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from schemas.codec import decode_event
-from schemas.state import decode_ledger, decode_state
-from worker.feeds.formats.jsonl import events_of_json_lines
-from worker.feeds.messages import json_messages
-from worker.feeds.timed_events import Pace
-from worker.service.messages import Opening
-from worker.service.reading import frame_reader, read_opening
+from caesura.schemas.codec import decode_event
+from caesura.schemas.state import decode_ledger, decode_state
+from caesura.worker.feeds.formats.jsonl import events_of_json_lines
+from caesura.worker.feeds.messages import json_messages
+from caesura.worker.feeds.timed_events import Pace
+from caesura.worker.service.clients.reading import frame_reader, read_opening
+from caesura.worker.service.server.messages import Opening
 
 CANARY = "zqcanaryqz"
 DEEP = 100_000

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.codec import encode_event
-from schemas.errors import InvalidEventError
-from schemas.json_structure import check_json_structure
-from schemas.plain_shape import is_plainly_sound
-from schemas.structure import MAX_DEPTH, check_structure
-from schemas.wire import WireFormat, is_json
+from caesura.schemas.codec import encode_event
+from caesura.schemas.errors import InvalidEventError
+from caesura.schemas.json_structure import check_json_structure
+from caesura.schemas.plain_shape import is_plainly_sound
+from caesura.schemas.structure import MAX_DEPTH, check_structure
+from caesura.schemas.wire import WireFormat, is_json
 from tests.harness.speech import event
 
 _KEYS = st.sampled_from(["version", "seq", "words", "a", "b"])

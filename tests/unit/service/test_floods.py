@@ -13,9 +13,9 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
+from caesura.worker.settings.serving import ServeSettings
 from tests.harness.hostile_client import BINARY, CONTINUED, PING, PONG, TEXT, HostileClient, connected, frame, upgrade
 from tests.harness.service import Served, fetched, opened, received, serving, texts
-from worker.settings.serving import ServeSettings
 
 FLOOD_S = 1.0
 DRAIN_S = 15.0
@@ -102,8 +102,8 @@ def test_a_stranger_that_pings_now_and_then_is_not_taken_for_a_client() -> None:
 
 
 def test_a_client_that_pings_and_answers_no_ping_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("worker.service.server._PING_S", 0.2)
-    monkeypatch.setattr("worker.service.server._PONG_S", 1.0)
+    monkeypatch.setattr("caesura.worker.service.server.server._PING_S", 0.2)
+    monkeypatch.setattr("caesura.worker.service.server.server._PONG_S", 1.0)
     with serving(settings()) as served, connected(served) as client:
         ended = threading.Event()
 

@@ -14,9 +14,9 @@ from uvicorn.server import ServerState
 from websockets.client import ClientProtocol
 from websockets.uri import parse_uri
 
-from worker.service.server import _configured, _WebSocketProtocol
-from worker.settings.serving import ServeSettings
-from worker.telemetry.doorway import Doorway
+from caesura.worker.service.server.server import _configured, _WebSocketProtocol
+from caesura.worker.settings.serving import ServeSettings
+from caesura.worker.telemetry.connection_limits import ConnectionLimits
 
 _CLOSE_FRAME = b"\x88"
 
@@ -64,7 +64,7 @@ async def _say_goodbye(socket: WebSocket) -> None:
 
 async def _left(transport: Narrow, ended: Callable[[_WebSocketProtocol], bool]) -> list[str]:
     """Return what became of the transport by the time that it ended, or after a minute."""
-    doorway = Doorway(most=16, within_s=10)
+    doorway = ConnectionLimits(most=16, within_s=10)
     config = _configured(Starlette(routes=[WebSocketRoute("/", _say_goodbye)]), ServeSettings(), doorway)
     protocol = transport.protocol = _WebSocketProtocol(doorway, config=config, server_state=ServerState(), app_state={})
     client = ClientProtocol(parse_uri("ws://localhost/"))
@@ -80,12 +80,12 @@ async def _left(transport: Narrow, ended: Callable[[_WebSocketProtocol], bool]) 
 
 
 def test_a_goodbye_that_fills_the_buffer_breaks_nothing_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("worker.service.server._GOODBYE_S", 60.0)
+    monkeypatch.setattr("caesura.worker.service.server.server._GOODBYE_S", 60.0)
     assert asyncio.run(_left(Narrow(), lambda protocol: protocol.close_sent)) == []
 
 
 def test_a_goodbye_that_is_never_read_has_its_time_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("worker.service.server._GOODBYE_S", 0.05)
+    monkeypatch.setattr("caesura.worker.service.server.server._GOODBYE_S", 0.05)
     transport = Narrow()
     done = asyncio.run(_left(transport, lambda _: "aborted" in transport.done))
     assert "aborted" in done

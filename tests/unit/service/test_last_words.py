@@ -10,21 +10,21 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from schemas.events import SessionOptions, Word, WordsEvent
-from schemas.segments import Segment
-from schemas.tentative import Tentative
-from schemas.versions import EVENT_VERSION
+from caesura.schemas.events import SessionOptions, Word, WordsEvent
+from caesura.schemas.segments import Segment
+from caesura.schemas.tentative import Tentative
+from caesura.schemas.versions import EVENT_VERSION
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.service.clients.client_event import ClientEvent
+from caesura.worker.service.clients.decoding_thread import DecodingThread
+from caesura.worker.service.clients.session_pool import SessionPool
+from caesura.worker.service.server.messages import ServeReason
+from caesura.worker.settings.serving import ServeSettings
 from tests.harness.engines import FaultyEngine
+from tests.harness.in_memory_world import ManualClock
 from tests.harness.service import ANSWER_WITHIN_S, opened, received, serving, texts
-from tests.harness.twin_world import ManualClock
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.labelling import LabelRequest
-from worker.core.rules import DecodingRules
-from worker.service.client_event import ClientEvent
-from worker.service.decoding_thread import DecodingThread
-from worker.service.messages import ServeReason
-from worker.service.session_pool import SessionPool
-from worker.settings.serving import ServeSettings
 
 IDLE = DecodingRules(flush_after_ms=800, idle_after_ms=10_000)
 

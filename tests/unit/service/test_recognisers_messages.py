@@ -7,15 +7,15 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
+from caesura.worker.core.language.rules import Bounds, DecodingRules, OptionBounds
+from caesura.worker.feeds.hypothesis import Hypothesis, Recogniser
+from caesura.worker.feeds.recognised_speech import RecognisedSpeech
+from caesura.worker.feeds.recognisers.catalogue import RecogniserName
+from caesura.worker.feeds.session_events import SessionEvents
+from caesura.worker.service.clients.reading import RecogniserReader, RefusedMessageError, read_opening
+from caesura.worker.service.server.messages import Opening
+from caesura.worker.service.server.telemetry import ServiceTelemetry
 from tests.harness.service import opened, received, serving, texts
-from worker.core.rules import Bounds, DecodingRules, OptionBounds
-from worker.feeds.hypothesis import Hypothesis, Recogniser
-from worker.feeds.recognised_speech import RecognisedSpeech
-from worker.feeds.recognisers.catalogue import RecogniserName
-from worker.feeds.session_events import SessionEvents
-from worker.service.messages import Opening
-from worker.service.reading import RecogniserReader, RefusedMessageError, read_opening
-from worker.service.telemetry import ServiceTelemetry
 
 VOSK = {"text": "so yes", "result": [{"word": word, "start": 0.1, "end": 0.4} for word in ("so", "yes")]}
 

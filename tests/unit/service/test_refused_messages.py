@@ -11,8 +11,8 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
+from caesura.worker.settings.serving import ServeSettings
 from tests.harness.service import ANSWER_WITHIN_S, close_of, closing_of, opened, received, serving, texts
-from worker.settings.serving import ServeSettings
 
 
 @pytest.mark.parametrize(

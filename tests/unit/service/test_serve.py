@@ -10,14 +10,14 @@ import msgspec
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.errors import FatalError
+from caesura.worker.service.server.server import listening
+from caesura.worker.settings.serving import ServeSettings
 from tests.harness.engines import FaultyEngine
 from tests.harness.service import ANSWER_WITHIN_S, Served, close_of, fetched, opened, received, serving, texts
 from tests.harness.waiting import wait_until
-from worker.core.labelling import LabelRequest
-from worker.core.rules import DecodingRules
-from worker.errors import FatalError
-from worker.service.server import listening
-from worker.settings.serving import ServeSettings
 
 SPOKEN = [f"n{number}" + ("-stop" if number % 7 == 6 else "") for number in range(60)]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection
 
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.settings.serving import ServeSettings
 from tests.harness.service import opened, received, serving, texts
-from worker.core.rules import DecodingRules
-from worker.settings.serving import ServeSettings
 
 ONE_IN_ALL = DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000, max_open_sessions=1)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.events import Word, WordsEvent
-from schemas.segments import Cause, Segment
-from schemas.versions import EVENT_VERSION
-from tests.harness.twin_world import ManualClock
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.rules import DecodingRules
-from worker.core.stream import StreamingLabeller
-from worker.service.session_pool import SessionPool
+from caesura.schemas.events import Word, WordsEvent
+from caesura.schemas.segments import Cause, Segment
+from caesura.schemas.versions import EVENT_VERSION
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.session.stream import StreamingLabeller
+from caesura.worker.service.clients.session_pool import SessionPool
+from tests.harness.in_memory_world import ManualClock
 
 RULES = DecodingRules(flush_after_ms=800, idle_after_ms=10_000)
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from websockets.sync.client import connect
 
+from caesura.worker.settings.serving import ServeSettings
 from tests.harness.parts.certificates import make_certificates
 from tests.harness.service import ANSWER_WITHIN_S, Served, close_of, closing_of, fetched, opened, received, serving
-from worker.settings.serving import ServeSettings
 
 HALF_A_REQUEST = b"GET /live HTTP/1.1\r\nHost: loc"
 WHOLE_REQUEST = b"GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -10,16 +10,16 @@ import pytest
 from websockets.client import ClientProtocol
 from websockets.uri import parse_uri
 
+from caesura.worker.service.server.client_socket import ClientSocket
+from caesura.worker.service.server.messages import ServerMessage
+from caesura.worker.settings.serving import ServeSettings
 from tests.harness.service import ANSWER_WITHIN_S, opened, received, serving, texts
-from worker.service.client_socket import ClientSocket
-from worker.service.messages import ServerMessage
-from worker.settings.serving import ServeSettings
 
 
 @pytest.fixture(autouse=True)
 def _frequent_pings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("worker.service.server._PING_S", 0.2)
-    monkeypatch.setattr("worker.service.server._PONG_S", 2.0)
+    monkeypatch.setattr("caesura.worker.service.server.server._PING_S", 0.2)
+    monkeypatch.setattr("caesura.worker.service.server.server._PONG_S", 2.0)
 
 
 def test_a_client_whose_answer_to_a_ping_lies_behind_words_that_are_not_read_yet_is_not_let_go() -> None:

@@ -8,15 +8,15 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.events import Word, WordsEvent
-from schemas.segments import Segment
-from schemas.tentative import Tentative
-from schemas.versions import EVENT_VERSION
-from tests.harness.twin_world import ManualClock
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.rules import DecodingRules
-from worker.service.session_pool import SessionPool
-from worker.service.watched_words import WatchedWords
+from caesura.schemas.events import Word, WordsEvent
+from caesura.schemas.segments import Segment
+from caesura.schemas.tentative import Tentative
+from caesura.schemas.versions import EVENT_VERSION
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.service.clients.session_pool import SessionPool
+from caesura.worker.service.watch.watched_words import WatchedWords
+from tests.harness.in_memory_world import ManualClock
 
 Record = tuple[int, WordsEvent] | Segment
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.adapters.redis.settings import RedisTopology
-from worker.core.rendering import Style
-from worker.core.rules import Bounds
-from worker.errors import FatalError
-from worker.runtime.settings import Route, StartAt
-from worker.settings.tree import (
+from caesura.worker.adapters.redis.settings import RedisTopology
+from caesura.worker.core.language.rules import Bounds
+from caesura.worker.core.rendering.rendering import Style
+from caesura.worker.errors import FatalError
+from caesura.worker.runtime.settings.settings import Route, StartAt
+from caesura.worker.settings.tree import (
     SettingSources,
     load_broker_settings,
     load_local_settings,

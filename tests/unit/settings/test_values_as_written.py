@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.errors import FatalError
-from worker.settings.tree import SettingSources, load_settings
+from caesura.worker.errors import FatalError
+from caesura.worker.settings.tree import SettingSources, load_settings
 
 BROKERS = {"kafka.bootstrap_servers": "broker:9092"}
 TWO_NODES = {"redis.topology": "cluster"}

@@ -10,9 +10,9 @@ import msgspec
 import pytest
 import yaml
 
-from worker.runtime.settings import RuntimeSettings
-from worker.sizing.advice import advise
-from worker.sizing.measuring import LiveStage, Measured
+from caesura.worker.runtime.settings.settings import RuntimeSettings
+from caesura.worker.sizing.advice import advise
+from caesura.worker.sizing.measuring import LiveStage, Measured
 
 ROOT = Path(__file__).parents[3]
 MIB = 2**20

@@ -7,14 +7,14 @@ from itertools import pairwise
 
 from typing_extensions import override
 
-from schemas.labels import Labels
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
-from worker.core.labelling import LabelRequest
-from worker.core.rules import DecodingRules
-from worker.ports.engine import EngineWork
-from worker.runtime.settings import RuntimeSettings
-from worker.sizing.measuring import OVERHEAD, Measured, Measurement
-from worker.sizing.speech import EVENT_WORDS, WORDS_A_SECOND
+from caesura.schemas.labels import Labels
+from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.ports.engine import EngineWork
+from caesura.worker.runtime.settings.settings import RuntimeSettings
+from caesura.worker.sizing.measuring import OVERHEAD, Measured, Measurement
+from caesura.worker.sizing.speech import EVENT_WORDS, WORDS_A_SECOND
 
 STEP_WORDS = DecodingRules().step_words
 

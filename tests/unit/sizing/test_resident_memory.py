@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from worker.sizing.resident_memory import resident_bytes
+from caesura.worker.sizing.resident_memory import resident_bytes
 
 
 def test_it_grows_by_what_is_touched_and_is_no_more_than_the_most_there_was() -> None:

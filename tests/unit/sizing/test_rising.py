@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.sizing.rising import rising
+from caesura.worker.sizing.rising import rising
 
 
 def tried(first: int, most: int, capacity: int, between: int) -> list[int]:

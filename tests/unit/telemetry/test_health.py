@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from worker.errors import FatalError
-from worker.telemetry.health import Health
-from worker.telemetry.http_server import TelemetryServer
-from worker.telemetry.metric_table import METRICS, SEGMENTS, markdown
-from worker.telemetry.metrics import Metrics
-from worker.telemetry.reference import document
+from caesura.worker.errors import FatalError
+from caesura.worker.telemetry.health import Health
+from caesura.worker.telemetry.http_server import TelemetryServer
+from caesura.worker.telemetry.metric_table import METRICS, SEGMENTS, markdown
+from caesura.worker.telemetry.metrics import Metrics
+from caesura.worker.telemetry.reference import document
 
 
 class Hand:

@@ -12,9 +12,9 @@ from http.client import HTTPConnection
 
 import pytest
 
-from worker.telemetry.health import Health
-from worker.telemetry.http_server import TelemetryServer
-from worker.telemetry.metrics import Metrics
+from caesura.worker.telemetry.health import Health
+from caesura.worker.telemetry.http_server import TelemetryServer
+from caesura.worker.telemetry.metrics import Metrics
 
 HALF = b"GET /live HTTP/1.1\r\nX: "
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.errors import BrokerError
-from worker.telemetry.log import failure_fields, forward_library_logs, log_uncaught, make_log
-from worker.telemetry.log_fields import withhold_unknown
+from caesura.worker.errors import BrokerError
+from caesura.worker.telemetry.log import failure_fields, forward_library_logs, log_uncaught, make_log
+from caesura.worker.telemetry.log_fields import withhold_unknown
 
 CANARY = "zwieselhausen"
 spoken = st.lists(st.text(min_size=1), min_size=2).map(" ".join)

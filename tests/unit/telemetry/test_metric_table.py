@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields, replace
 
-from schemas.dead_letters import DeadLetterReason
-from tests.harness.watched_telemetry import COMMITTED, Watched, secret
-from worker.core.decoding_counts import DecodingCounts
-from worker.errors import AwaitedBroker, BrokerRole
-from worker.ports.observer import (
+from caesura.schemas.dead_letters import DeadLetterReason
+from caesura.worker.core.decoding.decoding_counts import DecodingCounts
+from caesura.worker.errors import AwaitedBroker, BrokerRole
+from caesura.worker.ports.commit_steps import DecodingCounted, ProducerRebuilt, SegmentsPublished
+from caesura.worker.ports.observer import (
     BatchLabelled,
     BatchQueued,
     CallFailed,
@@ -25,7 +25,7 @@ from worker.ports.observer import (
     PartitionRebuilt,
     PhaseEntered,
     PositionMeasured,
-    ReadinessTold,
+    ReadinessReported,
     Rebalanced,
     RebuildSummary,
     SavesBehind,
@@ -33,7 +33,7 @@ from worker.ports.observer import (
     SessionsFlooding,
     TookOver,
 )
-from worker.ports.reasons import (
+from caesura.worker.ports.reasons import (
     CalledPart,
     CheckpointOutcome,
     ClaimVerdict,
@@ -43,12 +43,18 @@ from worker.ports.reasons import (
     RebalanceKind,
     SaveOutcome,
 )
-from worker.ports.seam_events import DecodingCounted, ProducerRebuilt, SegmentsPublished
-from worker.ports.service_events import ClientRefused, ClientsConnected, ClientWordsTaken, SessionsServed, UnfrozenTold
-from worker.service.messages import RefusalReason
-from worker.service.telemetry import ServiceTelemetry
-from worker.telemetry.metric_table import METRICS, SERVICE_METRICS, WORKER_METRICS, Metric
-from worker.telemetry.metrics import Metrics
+from caesura.worker.ports.service_events import (
+    ClientRefused,
+    ClientsConnected,
+    ClientWordsTaken,
+    SessionsServed,
+    UnfrozenReported,
+)
+from caesura.worker.service.server.messages import RefusalReason
+from caesura.worker.service.server.telemetry import ServiceTelemetry
+from caesura.worker.telemetry.metric_table import METRICS, SERVICE_METRICS, WORKER_METRICS, Metric
+from caesura.worker.telemetry.metrics import Metrics
+from tests.harness.watched_telemetry import COMMITTED, Watched, secret
 
 LABELLED = BatchLabelled(
     sessions=8,
@@ -75,7 +81,7 @@ def test_every_metric_of_a_worker_is_moved_by_something_that_the_runtime_tells()
     watched = Watched()
     told = watched.observer
     told.note(LoopMoved())
-    told.note(ReadinessTold(reasons=[]))
+    told.note(ReadinessReported(reasons=[]))
     told.note(Rebalanced(kind=RebalanceKind.ASSIGNED, partitions=[0, 1]))
     told.note(PhaseEntered(partition=0, phase=PhaseName.CLAIMING))
     told.note(ClaimWaits(partition=0, reason=ClaimWaitReason.STORE_FAILED))
@@ -93,13 +99,13 @@ def test_every_metric_of_a_worker_is_moved_by_something_that_the_runtime_tells()
     told.note(SessionsCounted(partition=0, by_status={"open": 3}))
     told.note(LABELLED)
     told.note(BatchQueued(oldest_s=0.5))
-    told.note(UnfrozenTold(offered=1))
+    told.note(UnfrozenReported(offered=1))
     told.note(EngineFailed(sessions=8))
     told.note(CallFailed(part=CalledPart.BROKER, call="poll", error="BrokerError"))
     told.note(EventRefused(partition=0, offset=77, reason=DeadLetterReason.MALFORMED))
     told.note(EngineRestarted(times=1))
     told.note(EventRepeated(partition=0))
-    told.note(ReadinessTold(reasons=(), awaits=AwaitedBroker(role=BrokerRole.GROUP_COORDINATOR)))
+    told.note(ReadinessReported(reasons=(), awaits=AwaitedBroker(role=BrokerRole.GROUP_COORDINATOR)))
     told.note(ProducerRebuilt(reason=CheckpointOutcome.COMMIT_UNKNOWN))
     told.note(
         replace(
@@ -128,7 +134,7 @@ def test_every_metric_of_a_service_is_moved_by_something_that_it_tells() -> None
     told.note(ClientRefused(reason=RefusalReason.IDLE))
     told.note(LABELLED)
     told.note(BatchQueued(oldest_s=0.5))
-    told.note(UnfrozenTold(offered=1))
+    told.note(UnfrozenReported(offered=1))
     told.note(EngineFailed(sessions=8))
     told.note(SessionsFlooding(queued_words={}))
 

@@ -6,12 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from schemas.dead_letters import DeadLetterReason
-from schemas.segments import Cause
-from tests.harness.watched_telemetry import CANARY, COMMITTED, Watched, secret
-from worker.core.decoding_counts import DecodingCounts
-from worker.errors import StoreError
-from worker.ports.observer import (
+from caesura.schemas.dead_letters import DeadLetterReason
+from caesura.schemas.segments import Cause
+from caesura.worker.core.decoding.decoding_counts import DecodingCounts
+from caesura.worker.errors import StoreError
+from caesura.worker.ports.commit_steps import (
+    CommitStep,
+    CommitStepReached,
+    DecodingCounted,
+    ProducerRebuilt,
+    SegmentsPublished,
+)
+from caesura.worker.ports.observer import (
     BatchLabelled,
     BatchQueued,
     CallFailed,
@@ -26,14 +32,14 @@ from worker.ports.observer import (
     PartitionRebuilt,
     PhaseEntered,
     PositionMeasured,
-    ReadinessTold,
+    ReadinessReported,
     Rebalanced,
     RebuildSummary,
     SavesBehind,
     SessionsCounted,
     SessionsFlooding,
 )
-from worker.ports.reasons import (
+from caesura.worker.ports.reasons import (
     CalledPart,
     CheckpointOutcome,
     ClaimVerdict,
@@ -43,8 +49,8 @@ from worker.ports.reasons import (
     RebalanceKind,
     SaveOutcome,
 )
-from worker.ports.seam_events import DecodingCounted, ProducerRebuilt, SeamReached, SeamStep, SegmentsPublished
-from worker.telemetry.said_lately import SaidLately
+from caesura.worker.telemetry.said_lately import SaidLately
+from tests.harness.watched_telemetry import CANARY, COMMITTED, Watched, secret
 
 
 @pytest.fixture
@@ -153,7 +159,7 @@ def test_a_partition_is_in_one_phase_and_leaves_no_gauge_behind(watched: Watched
 def test_readiness_is_a_line_only_where_it_changes(watched: Watched) -> None:
     watched.observer.note(LoopMoved())
     for reasons in (["store: StoreError"], ["store: StoreError"], [], []):
-        watched.observer.note(ReadinessTold(reasons=reasons))
+        watched.observer.note(ReadinessReported(reasons=reasons))
     assert [line["event"] for line in watched.lines()] == ["not_ready", "ready"]
     assert watched.lines()[0]["reasons"] == ["store: StoreError"]
     assert watched.health.why_not_ready() == ()
@@ -162,7 +168,7 @@ def test_readiness_is_a_line_only_where_it_changes(watched: Watched) -> None:
 
 def test_a_worker_that_still_starts_is_no_reason_for_a_warning(watched: Watched) -> None:
     for reasons in (["starting"], [], ["store: StoreError"]):
-        watched.observer.note(ReadinessTold(reasons=reasons))
+        watched.observer.note(ReadinessReported(reasons=reasons))
     assert [(line["event"], line["level"]) for line in watched.lines()] == [
         ("not_ready", "info"),
         ("ready", "info"),
@@ -247,8 +253,8 @@ def test_what_a_rebuild_missed_is_an_error_with_its_offsets_and_counted(watched:
     assert watched.value("caesura_rebuild_lost_records_total") == 3
 
 
-def test_a_seam_step_needs_no_line_of_its_own(watched: Watched) -> None:
-    watched.observer.note(SeamReached(step=SeamStep.SAVED))
+def test_a_commit_step_needs_no_line_of_its_own(watched: Watched) -> None:
+    watched.observer.note(CommitStepReached(step=CommitStep.SAVED))
     assert watched.lines() == []
 
 

@@ -10,12 +10,12 @@ from dataclasses import replace
 import pytest
 from opentelemetry.trace import SpanKind
 
+from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
+from tests.harness.in_memory_world import World
 from tests.harness.places import ROOT
 from tests.harness.speech import check_every_word_once, event, speech
 from tests.harness.tracing import PATIENT, Traced, context, events_of, header, linked, own, segment_of, send
-from tests.harness.twin_world import World
 from tests.harness.unsure import Plan, UnsurePublisher
-from worker.adapters.memory.engine import ScriptedEngine, marked_words
 
 CANARY = "zwieselhausen"
 
@@ -160,21 +160,21 @@ class Hidden:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Hidden())
-from worker.app import opened_tracer
-from worker.commands import worker
-from worker.errors import FatalError
-from worker.runtime.settings import RuntimeSettings, Traces
+from caesura.worker.app import opened_tracer
+from caesura.worker.commands import worker
+from caesura.worker.errors import FatalError
+from caesura.worker.runtime.settings.settings import RuntimeSettings, Traces
 """
 _OFF = (
     _NOT_INSTALLED
     + """
 from tests.harness.speech import speech
-from tests.harness.twin_world import World
+from tests.harness.in_memory_world import World
 world = World()
 world.send(*speech("ann", 30))
 with opened_tracer(RuntimeSettings()) as tracer:
     world.worker(tracer=tracer).settle()
-print(len(world.segments()) > 1, "worker.telemetry.traces" in sys.modules)
+print(len(world.segments()) > 1, "caesura.worker.telemetry.traces" in sys.modules)
 """
 )
 _ON = (

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.state import decode_state, encode_state
+from caesura.schemas.state import decode_state, encode_state
+from caesura.worker.core.decoding.context import Origin
+from caesura.worker.core.decoding.segment_writer import OutSegment, SegmentWriter
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.language.words import SegmenterFactory, whitespace_segmenters
+from caesura.worker.ports.records import Record
 from tests.harness.partition_driver import Driver, event, pair_segmenters
 from tests.harness.speeches import Said, Timed, groupings, rules, speeches
 from tests.harness.tracing import Traced, context
-from worker.core.context import Origin
-from worker.core.rules import DecodingRules
-from worker.core.segment_writer import OutSegment, SegmentWriter
-from worker.core.words import SegmenterFactory, whitespace_segmenters
-from worker.ports.records import Record
 
 segmenters = st.sampled_from([whitespace_segmenters, pair_segmenters])
 

@@ -18,10 +18,10 @@ from contextlib import ExitStack
 
 from typing_extensions import override
 
-from schemas.errors import InvalidEventError
-from schemas.json_structure import decode_json
-from worker.errors import FatalError, RetriableError
-from worker.ports.caption_sink import CaptionSink
+from caesura.schemas.errors import InvalidEventError
+from caesura.schemas.json_structure import decode_json
+from caesura.worker.errors import FatalError, RetriableError
+from caesura.worker.ports.caption_sink import CaptionSink
 
 try:
     from websockets.exceptions import ConnectionClosed, InvalidURI, WebSocketException

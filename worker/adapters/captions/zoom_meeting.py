@@ -22,8 +22,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from typing_extensions import override
 
-from worker.errors import FatalError, RetriableError
-from worker.ports.caption_sink import CaptionSink
+from caesura.worker.errors import FatalError, RetriableError
+from caesura.worker.ports.caption_sink import CaptionSink
 
 __all__ = ["ZoomMeeting"]
 

@@ -2,9 +2,9 @@
 
 A broker that stood still for longer than its session (a long collection, a frozen machine) goes on as the group's
 coordinator when it wakes, until it hears that another was elected. For some tenths of a second it tells of offsets from
-before, as stable ones: who believed it would do a committed transaction again. So a read writes first. Its **witness**
+before, as stable ones: who believed it would do a committed transaction again. So a read writes first. Its **probe**
 is an offset of a topic that stays empty, with a word of its own in the metadata, and an answer counts only where that
-word stands in it. All offsets of a group lie in one log, so whoever has the witness has what was committed before it;
+word stands in it. All offsets of a group lie in one log, so whoever has the probe has what was committed before it;
 and a former coordinator can write nothing, since no replica follows it.
 
 Behind the word stands what a claim leaves for the next one (ADR 0064). Who only reads leaves that as it is.
@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from confluent_kafka import Consumer, TopicPartition
 
-from worker.errors import UnprovenOffsetError
+from caesura.worker.errors import UnprovenOffsetError
 
 __all__ = ["CurrentOffsets"]
 
@@ -28,15 +28,15 @@ _AGAIN_S = 0.02
 
 
 class CurrentOffsets:
-    """Reads as a member of the group. witnesses: an empty topic with at least as many partitions as ``topic``.
+    """Reads as a member of the group. probes: an empty topic with at least as many partitions as ``topic``.
 
     refused: what the broker said of the last write that it refused, which is heard when the member polls.
     """
 
-    def __init__(self, consumer: Consumer, topic: str, witnesses: str) -> None:
+    def __init__(self, consumer: Consumer, topic: str, probes: str) -> None:
         self._consumer = consumer
         self._topic = topic
-        self._witnesses = witnesses
+        self._probes = probes
         self._name = uuid4().hex
         self._writes = 0
         self.refused = ""
@@ -52,28 +52,28 @@ class CurrentOffsets:
         if not partitions:
             return []
         asked = [TopicPartition(self._topic, partition) for partition in partitions]
-        witness, words = min(partitions), set[str]()
+        probe, words = min(partitions), set[str]()
         ends_at_s = time.monotonic() + timeout_s
         while len(words) < _TRIES:
             if len(words) > 1:
                 time.sleep(_AGAIN_S)
             # Asked first: a commit that nobody answers keeps the member from leaving (librdkafka 2.16).
             left_s = max(0.0, ends_at_s - time.monotonic())
-            answers = self._consumer.committed([*asked, TopicPartition(self._witnesses, witness)], left_s)
-            found = next((one.metadata or "" for one in answers if one.topic == self._witnesses), "")
+            answers = self._consumer.committed([*asked, TopicPartition(self._probes, probe)], left_s)
+            found = next((one.metadata or "" for one in answers if one.topic == self._probes), "")
             if found in words:
                 self.refused = ""
                 return [one for one in answers if one.topic == self._topic]
             _, _, left = found.partition(" ")
-            words.add(self._write(witness, left if leave is None else leave(left)))
+            words.add(self._write(probe, left if leave is None else leave(left)))
         raise UnprovenOffsetError(
             "reading committed offsets: the group's coordinator did not show what had just been committed to "
-            f"{self._witnesses} [{witness}]: {self.refused or 'it is one no longer, or this is no member'}"
+            f"{self._probes} [{probe}]: {self.refused or 'it is one no longer, or this is no member'}"
         )
 
-    def _write(self, witness: int, left: str) -> str:
+    def _write(self, probe: int, left: str) -> str:
         """Commit a new word, and return it. It is not waited for: a commit knows no time-out in librdkafka (2.16)."""
         self._writes += 1
         word = f"{self._name}-{self._writes} {left}"
-        self._consumer.commit(offsets=[TopicPartition(self._witnesses, witness, 0, metadata=word)], asynchronous=True)
+        self._consumer.commit(offsets=[TopicPartition(self._probes, probe, 0, metadata=word)], asynchronous=True)
         return word

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaError, KafkaException, TopicPartition
 
-from worker.adapters.kafka.errors import error_of
-from worker.adapters.kafka.new_client import new_client
-from worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.errors import error_of
+from caesura.worker.adapters.kafka.new_client import new_client
+from caesura.worker.adapters.kafka.settings import KafkaSettings
 
 __all__ = ["EndQuestions", "HeardEnd"]
 

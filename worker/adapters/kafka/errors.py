@@ -18,8 +18,8 @@ from contextlib import contextmanager
 
 from confluent_kafka import KafkaError, KafkaException
 
-from worker.adapters.kafka.error_codes import CONTENT, FENCING, FORBIDDEN, GROUP_MOVED_ON, PASSING
-from worker.errors import (
+from caesura.worker.adapters.kafka.error_codes import CONTENT, FENCING, FORBIDDEN, GROUP_MOVED_ON, PASSING
+from caesura.worker.errors import (
     AbortableError,
     AwaitedBroker,
     BrokerError,

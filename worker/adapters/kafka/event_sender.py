@@ -11,11 +11,11 @@ from typing import Self
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from worker.adapters.kafka.errors import consumer_error, consuming, error_of
-from worker.adapters.kafka.new_client import new_client
-from worker.adapters.kafka.partitions import topic_found
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.errors import BrokerError, CaesuraError
+from caesura.worker.adapters.kafka.errors import consumer_error, consuming, error_of
+from caesura.worker.adapters.kafka.new_client import new_client
+from caesura.worker.adapters.kafka.partitions import topic_found
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.errors import BrokerError, CaesuraError
 
 __all__ = ["KafkaSender"]
 

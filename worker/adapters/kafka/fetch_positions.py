@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from confluent_kafka import TIMESTAMP_LOG_APPEND_TIME, TIMESTAMP_NOT_AVAILABLE, Message
 
-from worker.adapters.kafka.error_codes import OUT_OF_RANGE
-from worker.errors import BrokerError
-from worker.ports.records import PartitionEnd, PartitionStalled, Record
+from caesura.worker.adapters.kafka.error_codes import OUT_OF_RANGE
+from caesura.worker.errors import BrokerError
+from caesura.worker.ports.records import PartitionEnd, PartitionStalled, Record
 
 __all__ = ["FetchPositions", "Reading", "known_epoch", "record_of"]
 

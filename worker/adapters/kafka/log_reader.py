@@ -1,4 +1,4 @@
-"""Reads stretches of the log from outside the group (``worker.ports.log_reader.LogReader``), for a rebuild."""
+"""Reads stretches of the log from outside the group (``caesura.worker.ports.log_reader.LogReader``), for a rebuild."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterator
 from confluent_kafka import Consumer, TopicPartition
 from typing_extensions import override
 
-from worker.adapters.kafka.end_witness import EndWitness
-from worker.adapters.kafka.error_codes import OUT_OF_RANGE, PARTITION_END
-from worker.adapters.kafka.errors import consumer_error, consuming
-from worker.adapters.kafka.fetch_positions import record_of
-from worker.adapters.kafka.new_client import new_client
-from worker.adapters.kafka.range_questions import RangeQuestions
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.errors import BrokerError
-from worker.ports.log_reader import LogReader
-from worker.ports.records import OutMessage, Record
+from caesura.worker.adapters.kafka.end_probe import EndProbe
+from caesura.worker.adapters.kafka.error_codes import OUT_OF_RANGE, PARTITION_END
+from caesura.worker.adapters.kafka.errors import consumer_error, consuming
+from caesura.worker.adapters.kafka.fetch_positions import record_of
+from caesura.worker.adapters.kafka.new_client import new_client
+from caesura.worker.adapters.kafka.range_questions import RangeQuestions
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.errors import BrokerError
+from caesura.worker.ports.log_reader import LogReader
+from caesura.worker.ports.records import OutMessage, Record
 
 __all__ = ["KafkaLogReader"]
 
@@ -36,17 +36,17 @@ class KafkaLogReader(LogReader):
         self._options = settings.reader_options() | {"isolation.level": "read_committed"}
         self._monotonic_s = monotonic_s
         self._questions = RangeQuestions(settings, "read_uncommitted")
-        self._witness = EndWitness(settings)
+        self._probe = EndProbe(settings)
 
     @override
     def bounds(self, topic: str, partition: int, timeout_s: float) -> tuple[int, int]:
         return self._questions.bounds(topic, partition, timeout_s, f"asking for the bounds of {topic} [{partition}]")
 
     @override
-    def bounds_behind(self, witness: OutMessage, timeout_s: float) -> tuple[int, int]:
+    def bounds_behind(self, probe: OutMessage, timeout_s: float) -> tuple[int, int]:
         ends_at_s = self._monotonic_s() + timeout_s
-        low, _ = self.bounds(witness.topic, witness.partition, timeout_s)
-        return low, self._witness.write(witness, max(0.0, ends_at_s - self._monotonic_s())) + 1
+        low, _ = self.bounds(probe.topic, probe.partition, timeout_s)
+        return low, self._probe.write(probe, max(0.0, ends_at_s - self._monotonic_s())) + 1
 
     @override
     def read(self, topic: str, partition: int, start: int, end: int, timeout_s: float) -> Iterator[Record]:
@@ -92,4 +92,4 @@ class KafkaLogReader(LogReader):
     @override
     def close(self) -> None:
         self._questions.close()
-        self._witness.close()
+        self._probe.close()

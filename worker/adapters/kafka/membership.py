@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from typing_extensions import override
 
-from worker.errors import FatalError
-from worker.ports.word_source import GroupMembership
+from caesura.worker.errors import FatalError
+from caesura.worker.ports.word_source import GroupMembership
 
 __all__ = ["KafkaMembership"]
 

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException
 
-from worker.adapters.kafka.errors import error_of
-from worker.adapters.kafka.reserved_options import RESERVED_OPTIONS
+from caesura.worker.adapters.kafka.errors import error_of
+from caesura.worker.adapters.kafka.reserved_options import RESERVED_OPTIONS
 
 __all__ = ["new_client"]
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from confluent_kafka import Consumer, KafkaError, Producer
 from confluent_kafka.admin import TopicMetadata
 
-from worker.adapters.kafka.errors import consumer_error, consuming
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.errors import FatalError
+from caesura.worker.adapters.kafka.errors import consumer_error, consuming
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.errors import FatalError
 
 __all__ = ["topic_found", "topics_found"]
 

@@ -1,16 +1,16 @@
-"""Ends a transaction that a dead peer left open (``worker.ports.peer_transactions.PeerTransactions``)."""
+"""Ends a transaction that a dead peer left open (``caesura.worker.ports.peer_transactions.PeerTransactions``)."""
 
 from __future__ import annotations
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from typing_extensions import override
 
-from worker.adapters.kafka.errors import consumer_error, consuming, error_of
-from worker.adapters.kafka.new_client import new_client
-from worker.adapters.kafka.producer_handle import close_within
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.errors import BrokerError
-from worker.ports.peer_transactions import PeerTransactions
+from caesura.worker.adapters.kafka.errors import consumer_error, consuming, error_of
+from caesura.worker.adapters.kafka.new_client import new_client
+from caesura.worker.adapters.kafka.producer_handle import close_within
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.errors import BrokerError
+from caesura.worker.ports.peer_transactions import PeerTransactions
 
 __all__ = ["KafkaPeerTransactions"]
 

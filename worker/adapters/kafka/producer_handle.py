@@ -9,12 +9,19 @@ from contextlib import suppress
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from worker.adapters.kafka.error_codes import DENIED
-from worker.adapters.kafka.errors import consumer_error, delivery_error, error_of
-from worker.adapters.kafka.new_client import new_client
-from worker.adapters.kafka.overdue_call import returns_within
-from worker.errors import AbortableError, AwaitedBroker, BrokerRole, CaesuraError, ContentRefusedError, FatalError
-from worker.ports.records import OutMessage
+from caesura.worker.adapters.kafka.error_codes import DENIED
+from caesura.worker.adapters.kafka.errors import consumer_error, delivery_error, error_of
+from caesura.worker.adapters.kafka.new_client import new_client
+from caesura.worker.adapters.kafka.overdue_call import returns_within
+from caesura.worker.errors import (
+    AbortableError,
+    AwaitedBroker,
+    BrokerRole,
+    CaesuraError,
+    ContentRefusedError,
+    FatalError,
+)
+from caesura.worker.ports.records import OutMessage
 
 __all__ = ["ProducerHandle", "close_within"]
 

@@ -1,4 +1,4 @@
-"""Segments out: a transactional producer on confluent-kafka (``worker.ports.publisher.Publisher``).
+"""Segments out: a transactional producer on confluent-kafka (``caesura.worker.ports.publisher.Publisher``).
 
 What a failure means is decided in ``kafka.errors``. Here stand the order of calls and when the transaction began: a
 broker that timed a transaction out looks like a newer producer, so only its age tells which of the two may be.
@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Mapping
 from confluent_kafka import KafkaException, TopicPartition
 from typing_extensions import override
 
-from worker.adapters.kafka.errors import (
+from caesura.worker.adapters.kafka.errors import (
     abort_error,
     commit_error,
     delivery_error,
@@ -24,13 +24,13 @@ from worker.adapters.kafka.errors import (
     init_error,
     offsets_error,
 )
-from worker.adapters.kafka.fetch_positions import known_epoch
-from worker.adapters.kafka.membership import KafkaMembership
-from worker.adapters.kafka.overdue_call import returns_within
-from worker.adapters.kafka.partitions import topics_found
-from worker.adapters.kafka.producer_handle import ProducerHandle
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.errors import (
+from caesura.worker.adapters.kafka.fetch_positions import known_epoch
+from caesura.worker.adapters.kafka.membership import KafkaMembership
+from caesura.worker.adapters.kafka.overdue_call import returns_within
+from caesura.worker.adapters.kafka.partitions import topics_found
+from caesura.worker.adapters.kafka.producer_handle import ProducerHandle
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.errors import (
     AbortableError,
     AwaitedBroker,
     BrokerError,
@@ -39,9 +39,9 @@ from worker.errors import (
     FatalError,
     FencedError,
 )
-from worker.ports.publisher import Publisher
-from worker.ports.records import NextOffset, OutMessage
-from worker.ports.word_source import GroupMembership
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.ports.records import NextOffset, OutMessage
+from caesura.worker.ports.word_source import GroupMembership
 
 __all__ = ["KafkaPublisher"]
 

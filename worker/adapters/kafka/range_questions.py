@@ -9,10 +9,10 @@ from __future__ import annotations
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import TopicMetadata
 
-from worker.adapters.kafka.errors import consuming
-from worker.adapters.kafka.new_client import new_client
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.errors import BrokerError, CaesuraError, FatalError
+from caesura.worker.adapters.kafka.errors import consuming
+from caesura.worker.adapters.kafka.new_client import new_client
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.errors import BrokerError, CaesuraError, FatalError
 
 __all__ = ["RangeQuestions"]
 

@@ -11,8 +11,8 @@ import ssl
 import struct
 from concurrent.futures import ThreadPoolExecutor
 
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.errors import BrokerError
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.errors import BrokerError
 
 __all__ = ["await_sign_of_life"]
 

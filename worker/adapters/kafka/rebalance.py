@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-from worker.adapters.kafka.errors import consumer_error, error_of
-from worker.adapters.kafka.fetch_positions import FetchPositions
-from worker.errors import CaesuraError, FatalError, FencedError
-from worker.ports.word_source import RebalanceListener
+from caesura.worker.adapters.kafka.errors import consumer_error, error_of
+from caesura.worker.adapters.kafka.fetch_positions import FetchPositions
+from caesura.worker.errors import CaesuraError, FatalError, FencedError
+from caesura.worker.ports.word_source import RebalanceListener
 
 __all__ = ["RebalanceCallbacks"]
 

@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from worker.adapters.kafka.reserved_options import RESERVED_OPTIONS
-from worker.errors import FatalError
+from caesura.worker.adapters.kafka.reserved_options import RESERVED_OPTIONS
+from caesura.worker.errors import FatalError
 
 __all__ = ["ClientOption", "KafkaSettings"]
 

@@ -1,4 +1,4 @@
-"""Unfrozen words to their topic: fire and forget, from a small queue that is soon stale (``worker.ports``)."""
+"""Unfrozen words to their topic: fire and forget, from a small queue that is soon stale (``ports``)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from contextlib import suppress
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from typing_extensions import override
 
-from worker.adapters.kafka.errors import consuming
-from worker.adapters.kafka.new_client import new_client
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.ports.tentative_publisher import TentativePublisher
+from caesura.worker.adapters.kafka.errors import consuming
+from caesura.worker.adapters.kafka.new_client import new_client
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.ports.tentative_publisher import TentativePublisher
 
 __all__ = ["KafkaTentativePublisher"]
 

@@ -12,14 +12,14 @@ from typing import Self
 
 from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, KafkaError, TopicPartition
 
-from worker.adapters.kafka.error_codes import PARTITION_END
-from worker.adapters.kafka.errors import consumer_error, consuming
-from worker.adapters.kafka.fetch_positions import record_of
-from worker.adapters.kafka.new_client import new_client
-from worker.adapters.kafka.partitions import topic_found
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.errors import FatalError
-from worker.ports.records import PartitionEnd, Record
+from caesura.worker.adapters.kafka.error_codes import PARTITION_END
+from caesura.worker.adapters.kafka.errors import consumer_error, consuming
+from caesura.worker.adapters.kafka.fetch_positions import record_of
+from caesura.worker.adapters.kafka.new_client import new_client
+from caesura.worker.adapters.kafka.partitions import topic_found
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.errors import FatalError
+from caesura.worker.ports.records import PartitionEnd, Record
 
 __all__ = ["KafkaReader", "Start"]
 

@@ -20,11 +20,11 @@ from confluent_kafka.admin import (
     TopicDescription,
 )
 
-from worker.adapters.kafka.error_codes import DENIED
-from worker.adapters.kafka.errors import consumer_error, consuming, error_of
-from worker.adapters.kafka.new_client import new_client
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.errors import BrokerError, CaesuraError
+from caesura.worker.adapters.kafka.error_codes import DENIED
+from caesura.worker.adapters.kafka.errors import consumer_error, consuming, error_of
+from caesura.worker.adapters.kafka.new_client import new_client
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.errors import BrokerError, CaesuraError
 
 __all__ = ["FoundTopic", "KafkaTopics", "WantedTopic"]
 

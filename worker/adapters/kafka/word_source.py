@@ -1,4 +1,4 @@
-"""Words in: a member of the consumer group on confluent-kafka (``worker.ports.word_source.WordSource``).
+"""Words in: a member of the consumer group on confluent-kafka (``caesura.worker.ports.word_source.WordSource``).
 
 Rules:
 
@@ -17,19 +17,19 @@ from contextlib import suppress
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 from typing_extensions import override
 
-from worker.adapters.kafka.current_offsets import CurrentOffsets
-from worker.adapters.kafka.end_questions import EndQuestions
-from worker.adapters.kafka.error_codes import FORBIDDEN, INFORMATIONAL, OUT_OF_RANGE, PARTITION_END
-from worker.adapters.kafka.errors import consumer_error, consuming, error_of
-from worker.adapters.kafka.fetch_positions import FetchPositions, known_epoch
-from worker.adapters.kafka.membership import KafkaMembership
-from worker.adapters.kafka.new_client import new_client
-from worker.adapters.kafka.range_questions import RangeQuestions
-from worker.adapters.kafka.rebalance import RebalanceCallbacks
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.errors import BrokerError, CaesuraError, FatalError
-from worker.ports.records import CommittedOffset, EndAnswer, NextOffset, PartitionEnd, PartitionStalled, Record
-from worker.ports.word_source import RebalanceListener, WordSource
+from caesura.worker.adapters.kafka.current_offsets import CurrentOffsets
+from caesura.worker.adapters.kafka.end_questions import EndQuestions
+from caesura.worker.adapters.kafka.error_codes import FORBIDDEN, INFORMATIONAL, OUT_OF_RANGE, PARTITION_END
+from caesura.worker.adapters.kafka.errors import consumer_error, consuming, error_of
+from caesura.worker.adapters.kafka.fetch_positions import FetchPositions, known_epoch
+from caesura.worker.adapters.kafka.membership import KafkaMembership
+from caesura.worker.adapters.kafka.new_client import new_client
+from caesura.worker.adapters.kafka.range_questions import RangeQuestions
+from caesura.worker.adapters.kafka.rebalance import RebalanceCallbacks
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.errors import BrokerError, CaesuraError, FatalError
+from caesura.worker.ports.records import CommittedOffset, EndAnswer, NextOffset, PartitionEnd, PartitionStalled, Record
+from caesura.worker.ports.word_source import RebalanceListener, WordSource
 
 __all__ = ["KafkaWordSource"]
 

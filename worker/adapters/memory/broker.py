@@ -1,4 +1,4 @@
-"""A Kafka in memory, honest about what the seam rests on: transactions, fencing, stable offsets, groups. No threads.
+"""A Kafka in memory, honest about what the protocol rests on: transactions, fencing, stable offsets, groups. No threads.
 
 What a real broker does by time happens here when it is asked for: ``expire_transaction``, ``expel``, ``delete_before``.
 Faults of calls are asked for with ``fail``. Rules:
@@ -18,9 +18,9 @@ from typing import Literal
 
 from typing_extensions import override
 
-from worker.adapters.memory.group import MemoryGroup
-from worker.adapters.memory.log import PartitionLog, Writer
-from worker.errors import (
+from caesura.worker.adapters.memory.group import MemoryGroup
+from caesura.worker.adapters.memory.log import PartitionLog, Writer
+from caesura.worker.errors import (
     BrokerError,
     CaesuraError,
     ContentRefusedError,
@@ -28,8 +28,8 @@ from worker.errors import (
     FencedError,
     OutcomeUnknownError,
 )
-from worker.ports.records import CommittedOffset, NextOffset, OutMessage, Record
-from worker.ports.word_source import GroupMembership
+from caesura.worker.ports.records import CommittedOffset, NextOffset, OutMessage, Record
+from caesura.worker.ports.word_source import GroupMembership
 
 __all__ = ["Call", "MemoryBroker", "MemoryMembership"]
 

@@ -14,15 +14,15 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 from typing_extensions import override
 
-from schemas.labels import Casing, Disfluency, Labels, Punctuation, probability_number
-from worker.core.labelling import LabelRequest, Probabilities
-from worker.errors import FatalError
-from worker.ports.engine import Engine, EngineModel, EngineWork
+from caesura.schemas.labels import Casing, Disfluency, Labels, Punctuation, probability_number
+from caesura.worker.core.language.labelling import LabelRequest, Probabilities
+from caesura.worker.errors import FatalError
+from caesura.worker.ports.engine import Engine, EngineModel, EngineWork
 
 __all__ = ["Script", "ScriptedEngine", "hashed_labels", "marked_words"]
 
 Script = Callable[[str, Sequence[str], int, int], tuple[int, ...]]
-"""(model name, words of the buffer, position, L) -> a label of each of the first kinds (``schemas.labels.Labels``).
+"""(model name, words of the buffer, position, L) -> a label of each of the first kinds (``labels.Labels``).
 
 It looks no further than L words on.
 """

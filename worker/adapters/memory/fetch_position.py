@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from worker.adapters.memory.log import PartitionLog
-from worker.ports.records import PartitionEnd, PartitionStalled, Record
+from caesura.worker.adapters.memory.log import PartitionLog
+from caesura.worker.ports.records import PartitionEnd, PartitionStalled, Record
 
 __all__ = ["FetchPosition"]
 

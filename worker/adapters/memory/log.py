@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from worker.ports.records import Record
+from caesura.worker.ports.records import Record
 
 __all__ = ["PartitionLog", "Writer"]
 

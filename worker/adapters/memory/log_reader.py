@@ -1,4 +1,4 @@
-"""The log reader's twin on ``MemoryBroker`` (``worker.ports.log_reader.LogReader``)."""
+"""The log reader's twin on ``MemoryBroker`` (``caesura.worker.ports.log_reader.LogReader``)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from typing_extensions import override
 
-from worker.adapters.memory.broker import MemoryBroker
-from worker.errors import BrokerError
-from worker.ports.log_reader import LogReader
-from worker.ports.records import OutMessage, Record
+from caesura.worker.adapters.memory.broker import MemoryBroker
+from caesura.worker.errors import BrokerError
+from caesura.worker.ports.log_reader import LogReader
+from caesura.worker.ports.records import OutMessage, Record
 
 __all__ = ["MemoryLogReader"]
 
@@ -27,10 +27,10 @@ class MemoryLogReader(LogReader):
         return log.start, log.end
 
     @override
-    def bounds_behind(self, witness: OutMessage, timeout_s: float) -> tuple[int, int]:
+    def bounds_behind(self, probe: OutMessage, timeout_s: float) -> tuple[int, int]:
         del timeout_s
-        self._broker.append(witness.topic, witness.partition, witness.value, key=witness.key, headers=witness.headers)
-        log = self._broker.log(witness.topic, witness.partition)
+        self._broker.append(probe.topic, probe.partition, probe.value, key=probe.key, headers=probe.headers)
+        log = self._broker.log(probe.topic, probe.partition)
         return log.start, log.end
 
     @override

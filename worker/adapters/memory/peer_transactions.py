@@ -1,11 +1,11 @@
-"""The twin of ``KafkaPeerTransactions`` on ``MemoryBroker`` (``worker.ports.peer_transactions.PeerTransactions``)."""
+"""The twin of ``KafkaPeerTransactions`` on ``MemoryBroker`` (``peer_transactions.PeerTransactions``)."""
 
 from __future__ import annotations
 
 from typing_extensions import override
 
-from worker.adapters.memory.broker import MemoryBroker
-from worker.ports.peer_transactions import PeerTransactions
+from caesura.worker.adapters.memory.broker import MemoryBroker
+from caesura.worker.ports.peer_transactions import PeerTransactions
 
 __all__ = ["MemoryPeerTransactions"]
 

@@ -1,4 +1,4 @@
-"""The publisher's twin on ``MemoryBroker`` (``worker.ports.publisher``): the same states, errors and order of calls."""
+"""The publisher's twin on ``MemoryBroker`` (``publisher``): the same states, errors and order of calls."""
 
 from __future__ import annotations
 
@@ -7,12 +7,19 @@ from enum import Enum
 
 from typing_extensions import override
 
-from worker.adapters.memory.broker import Call, MemoryBroker, MemoryMembership
-from worker.adapters.memory.log import Writer
-from worker.errors import AbortableError, BrokerError, CaesuraError, FatalError, FencedError, OutcomeUnknownError
-from worker.ports.publisher import Publisher
-from worker.ports.records import NextOffset, OutMessage
-from worker.ports.word_source import GroupMembership
+from caesura.worker.adapters.memory.broker import Call, MemoryBroker, MemoryMembership
+from caesura.worker.adapters.memory.log import Writer
+from caesura.worker.errors import (
+    AbortableError,
+    BrokerError,
+    CaesuraError,
+    FatalError,
+    FencedError,
+    OutcomeUnknownError,
+)
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.ports.records import NextOffset, OutMessage
+from caesura.worker.ports.word_source import GroupMembership
 
 __all__ = ["MemoryPublisher"]
 

@@ -14,8 +14,8 @@ from typing import TypeVar
 
 from typing_extensions import override
 
-from worker.errors import StoreError
-from worker.ports.session_store import SessionStore, StoredHead, StoreWrite
+from caesura.worker.errors import StoreError
+from caesura.worker.ports.session_store import SessionStore, StoredHead, StoreWrite
 
 __all__ = ["MemoryRedis", "MemorySessionStore", "StoreFault", "StoredPartition"]
 
@@ -145,7 +145,7 @@ class MemoryRedis:
 
 
 class MemorySessionStore(SessionStore):
-    """``worker.ports.session_store.SessionStore`` on a ``MemoryRedis``."""
+    """``caesura.worker.ports.session_store.SessionStore`` on a ``MemoryRedis``."""
 
     def __init__(self, server: MemoryRedis) -> None:
         self._server = server

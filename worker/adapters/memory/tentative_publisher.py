@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing_extensions import override
 
-from worker.ports.tentative_publisher import TentativePublisher
+from caesura.worker.ports.tentative_publisher import TentativePublisher
 
 __all__ = ["MemoryTentativePublisher"]
 

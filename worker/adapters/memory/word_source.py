@@ -1,4 +1,4 @@
-"""The word source's twin on ``MemoryBroker`` (``worker.ports.word_source.WordSource``)."""
+"""The word source's twin on ``MemoryBroker`` (``caesura.worker.ports.word_source.WordSource``)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from typing_extensions import override
 
-from worker.adapters.memory.broker import Call, MemoryBroker, MemoryMembership
-from worker.adapters.memory.fetch_position import FetchPosition
-from worker.errors import BrokerError, FatalError, FencedError
-from worker.ports.records import CommittedOffset, EndAnswer, PartitionEnd, PartitionStalled, Record
-from worker.ports.word_source import RebalanceListener, WordSource
+from caesura.worker.adapters.memory.broker import Call, MemoryBroker, MemoryMembership
+from caesura.worker.adapters.memory.fetch_position import FetchPosition
+from caesura.worker.errors import BrokerError, FatalError, FencedError
+from caesura.worker.ports.records import CommittedOffset, EndAnswer, PartitionEnd, PartitionStalled, Record
+from caesura.worker.ports.word_source import RebalanceListener, WordSource
 
 __all__ = ["MemoryWordSource"]
 

@@ -4,7 +4,7 @@ Rules:
 
 1. One batch at a time. Where the process ends, or a batch stands still beyond the deadline, the process is killed and
    another one started. The batch raises an ``EngineError``; the caller decides whether to ask again
-   (``worker.runtime.labelling``: session by session, and one that fails twice alone goes on unlabelled).
+   (``labelling``: session by session, and one that fails twice alone goes on unlabelled).
 2. A process that ended between two batches is replaced, and no batch is blamed.
 3. More than ``max_deaths`` within ``_DEATHS_WITHIN_S`` are a ``FatalError``. Deaths by a session that is found do not
    count: it has killed the process twice alone, so whoever asks goes on without it.
@@ -28,11 +28,18 @@ from typing import NoReturn
 import msgspec
 from typing_extensions import override
 
-from schemas.labels import Labels
-from worker.adapters.onnx.child_messages import BatchAnswer, BatchAsk, Channel, EngineBeat, EngineReady, EngineStart
-from worker.core.labelling import LabelRequest
-from worker.errors import EngineError, FatalError
-from worker.ports.engine import Engine, EngineModel, EngineWork
+from caesura.schemas.labels import Labels
+from caesura.worker.adapters.onnx.child_messages import (
+    BatchAnswer,
+    BatchAsk,
+    Channel,
+    EngineBeat,
+    EngineReady,
+    EngineStart,
+)
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.errors import EngineError, FatalError
+from caesura.worker.ports.engine import Engine, EngineModel, EngineWork
 
 __all__ = ["ChildEngine"]
 
@@ -47,7 +54,7 @@ _ALONE_TWICE = 2
 
 
 class ChildEngine(Engine):
-    """``worker.ports.engine.Engine`` over a child process that holds an ``OnnxEngine``. One thread owns it."""
+    """``caesura.worker.ports.engine.Engine`` over a child process that holds an ``OnnxEngine``. One thread owns it."""
 
     def __init__(  # noqa: PLR0913 - an engine's options
         self,

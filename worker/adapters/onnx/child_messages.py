@@ -12,9 +12,9 @@ from typing import TypeVar
 
 import msgspec
 
-from schemas.labels import Labels
-from worker.core.labelling import LabelRequest
-from worker.ports.engine import EngineModel, EngineWork
+from caesura.schemas.labels import Labels
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.ports.engine import EngineModel, EngineWork
 
 __all__ = ["BatchAnswer", "BatchAsk", "Channel", "EngineBeat", "EngineReady", "EngineStart"]
 

@@ -18,10 +18,17 @@ from pathlib import Path
 
 import msgspec
 
-from worker.adapters.onnx.child_messages import BatchAnswer, BatchAsk, Channel, EngineBeat, EngineReady, EngineStart
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.errors import CaesuraError, FatalError
-from worker.ports.engine import Engine, EngineWork
+from caesura.worker.adapters.onnx.child_messages import (
+    BatchAnswer,
+    BatchAsk,
+    Channel,
+    EngineBeat,
+    EngineReady,
+    EngineStart,
+)
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.errors import CaesuraError, FatalError
+from caesura.worker.ports.engine import Engine, EngineWork
 
 __all__ = ["main", "onnx_engine"]
 

@@ -11,19 +11,19 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from schemas.labels import Labels
-from worker.adapters.onnx.compiled_attention import COMPILED
-from worker.adapters.onnx.compiled_parts import CompiledParts
-from worker.adapters.onnx.cpu_quota import threads_allowed
-from worker.adapters.onnx.full_network import FullNetwork
-from worker.adapters.onnx.heads import Heads, Scores
-from worker.adapters.onnx.kept_rows import RowCache
-from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
-from worker.adapters.onnx.saturation import LARGEST_EXACT
-from worker.adapters.onnx.streamed_network import StreamedNetwork
-from worker.core.labelling import LabelRequest
-from worker.errors import EngineError, FatalError
-from worker.ports.engine import Engine, EngineModel, EngineWork
+from caesura.schemas.labels import Labels
+from caesura.worker.adapters.onnx.cpu_quota import threads_allowed
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.errors import EngineError, FatalError
+from caesura.worker.inference.attention.compiled_attention import COMPILED
+from caesura.worker.inference.kv_cache.kv_cache import SessionCache
+from caesura.worker.inference.model.heads import Heads, Scores
+from caesura.worker.inference.model.model_folder import StoredModel, read_models_folder
+from caesura.worker.inference.network.compiled_kernels import CompiledKernels
+from caesura.worker.inference.network.full_network import FullNetwork
+from caesura.worker.inference.network.saturation import LARGEST_EXACT
+from caesura.worker.inference.network.streamed_network import StreamedNetwork
+from caesura.worker.ports.engine import Engine, EngineModel, EngineWork
 
 __all__ = ["OnnxEngine"]
 
@@ -31,12 +31,12 @@ _STREAMED = "ct_transformer"
 _MAX_BATCH_PIECES = 4096
 _MAX_PASS_ROWS = 1024
 _MAX_KEPT_BYTES = 512 * 2**20
-_COMPILED = CompiledParts.ALL if COMPILED else CompiledParts.NONE
+_COMPILED = CompiledKernels.ALL if COMPILED else CompiledKernels.NONE
 _WARM_UP_WORDS = ("so", "this", "is", "a", "warm", "up")
 
 
 class OnnxEngine(Engine):
-    """``worker.ports.engine.Engine`` over the models of a folder. Not thread-safe: one loop owns it."""
+    """``caesura.worker.ports.engine.Engine`` over the models of a folder. Not thread-safe: one loop owns it."""
 
     def __init__(  # noqa: PLR0913 - an engine's options
         self,
@@ -45,7 +45,7 @@ class OnnxEngine(Engine):
         active: Sequence[str] = (),
         threads: int | None = None,
         streams: bool = True,
-        compiled: CompiledParts = _COMPILED,
+        compiled: CompiledKernels = _COMPILED,
         max_kept_bytes: int = _MAX_KEPT_BYTES,
         max_batch_pieces: int = _MAX_BATCH_PIECES,
         max_pass_rows: int = _MAX_PASS_ROWS,
@@ -59,7 +59,7 @@ class OnnxEngine(Engine):
         buffers, and of one pass of steps.
         """
         chosen = threads if threads is not None else threads_allowed()
-        self._cache = RowCache(max_kept_bytes)
+        self._cache = SessionCache(max_kept_bytes)
         self._heads: dict[str, Heads] = {}
         self._networks: dict[str, FullNetwork | StreamedNetwork] = {}
         self._models: list[EngineModel] = []
@@ -79,10 +79,10 @@ class OnnxEngine(Engine):
             self._models += _served(stored)
         self.threads = chosen
 
-    def compiled_parts(self, model: str) -> tuple[bool, bool] | None:
+    def compiled_kernels(self, model: str) -> tuple[bool, bool] | None:
         """Tell whether a model's attention, and its products, are compiled; None: it runs over whole buffers."""
         network = self._networks[model]
-        return (network.compiled, network.compiled_products) if isinstance(network, StreamedNetwork) else None
+        return (network.compiled, network.int8_matmul) if isinstance(network, StreamedNetwork) else None
 
     @property
     def doubts(self) -> Mapping[str, str]:

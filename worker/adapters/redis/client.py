@@ -16,7 +16,7 @@ from redis.cluster import ClusterNode, RedisCluster
 from redis.retry import Retry
 from redis.sentinel import Sentinel
 
-from worker.adapters.redis.settings import RedisSettings, RedisTopology, split_address
+from caesura.worker.adapters.redis.settings import RedisSettings, RedisTopology, split_address
 
 __all__ = ["RedisClient", "make_client", "no_retry", "ping"]
 

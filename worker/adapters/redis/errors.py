@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from redis import exceptions
 from redis.sentinel import MasterNotFoundError
 
-from worker.errors import FatalError, ForeignStateError, StoreError
+from caesura.worker.errors import FatalError, ForeignStateError, StoreError
 
 __all__ = ["FOREIGN", "OUR_FAULT", "code_of", "store_error", "storing"]
 

@@ -17,10 +17,10 @@ from typing import cast
 from redis.exceptions import NoScriptError
 from typing_extensions import override
 
-from worker.adapters.redis.client import RedisClient, make_client, ping
-from worker.adapters.redis.errors import storing
-from worker.adapters.redis.settings import RedisSettings
-from worker.ports.session_store import SessionStore, StoredHead, StoreWrite
+from caesura.worker.adapters.redis.client import RedisClient, make_client, ping
+from caesura.worker.adapters.redis.errors import storing
+from caesura.worker.adapters.redis.settings import RedisSettings
+from caesura.worker.ports.session_store import SessionStore, StoredHead, StoreWrite
 
 __all__ = ["RedisSessionStore", "connect", "partition_key"]
 
@@ -71,7 +71,7 @@ def _pairs(put: Mapping[str, bytes]) -> Iterator[bytes]:
 
 
 class RedisSessionStore(SessionStore):
-    """``worker.ports.session_store.SessionStore`` over redis-py."""
+    """``caesura.worker.ports.session_store.SessionStore`` over redis-py."""
 
     def __init__(self, settings: RedisSettings, *, deployment: str, topic: str) -> None:
         self._settings = settings

@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from worker.errors import FatalError
+from caesura.worker.errors import FatalError
 
 try:
     from websockets.exceptions import WebSocketException

@@ -14,9 +14,9 @@ import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from worker.adapters.websocket.audio_sender import Audio, AudioSender
-from worker.adapters.websocket.shown_address import shown_address
-from worker.errors import FatalError, RetriableError
+from caesura.worker.adapters.websocket.audio_sender import Audio, AudioSender
+from caesura.worker.adapters.websocket.shown_address import shown_address
+from caesura.worker.errors import FatalError, RetriableError
 
 try:
     from websockets.exceptions import ConnectionClosed, InvalidStatus, InvalidURI, WebSocketException

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from urllib.parse import urlsplit
 
-from worker.errors import FatalError
+from caesura.worker.errors import FatalError
 
 __all__ = ["is_address", "shown_address"]
 

@@ -18,10 +18,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from worker.core.chinese_numbers import NUMERALS, chinese_number_at
-from worker.core.number_span import NumberKind
-from worker.core.overlays.overlay import Overlay, Stretch, is_counting
-from worker.core.traditional import simplified
+from caesura.worker.core.language.traditional import simplified
+from caesura.worker.core.numbers.chinese_numbers import NUMERALS, chinese_number_at
+from caesura.worker.core.numbers.number_span import NumberKind
+from caesura.worker.core.overlays.overlay import Overlay, Stretch, is_counting
 
 __all__ = ["chinese_digits"]
 

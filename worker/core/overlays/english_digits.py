@@ -20,8 +20,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from worker.core.overlays.overlay import Overlay, Stretch, is_counting
-from worker.core.spoken_numbers import NumberKind, NumberSpan, number_spans
+from caesura.worker.core.numbers.spoken_numbers import NumberKind, NumberSpan, number_spans
+from caesura.worker.core.overlays.overlay import Overlay, Stretch, is_counting
 
 __all__ = ["english_digits"]
 

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from schemas.segments import OverlayKind, PunctuationName
+from caesura.schemas.segments import OverlayKind, PunctuationName
 
 __all__ = ["Overlay", "Stretch", "disjoint", "is_counting"]
 

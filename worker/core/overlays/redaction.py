@@ -25,16 +25,16 @@ from enum import StrEnum
 
 from msgspec.structs import replace
 
-from schemas.labels import kind_of
-from schemas.segments import Segment, SegmentWord
-from schemas.tentative import Tentative
-from worker.core.chinese_numbers import NUMERALS, chinese_number_at
-from worker.core.cleaning import compared, is_sound
-from worker.core.english_numbers import english_numbers
-from worker.core.normalisation import model_view
-from worker.core.overlays.beside import NOTHING_BESIDE, Beside
-from worker.core.spoken_numbers import is_number_word
-from worker.core.traditional import simplified
+from caesura.schemas.labels import kind_of
+from caesura.schemas.segments import Segment, SegmentWord
+from caesura.schemas.tentative import Tentative
+from caesura.worker.core.language.normalisation import model_view
+from caesura.worker.core.language.traditional import simplified
+from caesura.worker.core.numbers.chinese_numbers import NUMERALS, chinese_number_at
+from caesura.worker.core.numbers.english_numbers import english_numbers
+from caesura.worker.core.numbers.spoken_numbers import is_number_word
+from caesura.worker.core.overlays.beside import NOTHING_BESIDE, Beside
+from caesura.worker.core.rendering.cleaning import compared, is_sound
 
 __all__ = ["NO_REDACTION", "Around", "Redacted", "Redaction"]
 

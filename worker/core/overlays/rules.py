@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from schemas.segments import NumberForm
-from worker.core.overlays.chinese_digits import chinese_digits
-from worker.core.overlays.english_digits import english_digits
-from worker.core.overlays.overlay import Overlay, Stretch, disjoint
-from worker.core.overlays.spellings import NO_SPELLINGS, Spellings
-from worker.core.spoken_numbers import is_number_word
+from caesura.schemas.segments import NumberForm
+from caesura.worker.core.numbers.spoken_numbers import is_number_word
+from caesura.worker.core.overlays.chinese_digits import chinese_digits
+from caesura.worker.core.overlays.english_digits import english_digits
+from caesura.worker.core.overlays.overlay import Overlay, Stretch, disjoint
+from caesura.worker.core.overlays.spellings import NO_SPELLINGS, Spellings
 
 __all__ = ["NO_OVERLAYS", "OverlayRules"]
 

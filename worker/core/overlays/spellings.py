@@ -1,6 +1,6 @@
 """Spellings of one's own: "kubernetes" as Kubernetes, "post gres" as PostgreSQL, an operator's and a session's.
 
-What is said is compared without case, marks and spaces, as phrases are (``worker.core.cleaning``), so "postgres" said
+What is said is compared without case, marks and spaces, as phrases are (``cleaning``), so "postgres" said
 in one word is found too. The longest one wins; a spelling is written as it stands, also at a sentence's beginning.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from worker.core.cleaning import compared
-from worker.core.overlays.overlay import Overlay, Stretch
+from caesura.worker.core.overlays.overlay import Overlay, Stretch
+from caesura.worker.core.rendering.cleaning import compared
 
 __all__ = ["NO_SPELLINGS", "Spellings"]
 

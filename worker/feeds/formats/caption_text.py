@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from worker.feeds.times import clock_ms
+from caesura.worker.feeds.times import clock_ms
 
 __all__ = ["Line", "TextPiece", "plain", "text_of_lines"]
 

@@ -10,14 +10,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from worker.feeds.formats.caption_text import plain
-from worker.feeds.formats.cues import FileCue, srt_cues, vtt_cues
-from worker.feeds.formats.shown_once import ShownCue, shown_once
-from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.speaker_labels import SpeakerLabels
-from worker.feeds.spoken_text import spoken_text
-from worker.feeds.times import spread
-from worker.feeds.written_words import is_mark
+from caesura.worker.feeds.formats.caption_text import plain
+from caesura.worker.feeds.formats.cues import FileCue, srt_cues, vtt_cues
+from caesura.worker.feeds.formats.shown_once import ShownCue, shown_once
+from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
+from caesura.worker.feeds.speaker_labels import SpeakerLabels
+from caesura.worker.feeds.spoken_text import spoken_text
+from caesura.worker.feeds.times import spread
+from caesura.worker.feeds.written_words import is_mark
 
 __all__ = ["srt_hypotheses", "vtt_hypotheses"]
 

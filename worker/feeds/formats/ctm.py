@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.refusal import BadLineError
-from worker.feeds.times import seconds_ms
+from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
+from caesura.worker.feeds.refusal import BadLineError
+from caesura.worker.feeds.times import seconds_ms
 
 __all__ = ["hypotheses", "is_ctm"]
 

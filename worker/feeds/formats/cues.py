@@ -19,8 +19,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from worker.feeds.refusal import BadLineError
-from worker.feeds.times import clock_ms
+from caesura.worker.feeds.refusal import BadLineError
+from caesura.worker.feeds.times import clock_ms
 
 __all__ = ["FileCue", "is_time_line", "srt_cues", "vtt_cues"]
 

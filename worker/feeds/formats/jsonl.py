@@ -12,13 +12,13 @@ import difflib
 from collections.abc import Iterable, Iterator
 from json import JSONDecodeError
 
-from schemas.events import WordsEvent
-from schemas.versions import EVENT_VERSION
-from worker.feeds.hypothesis import UnreadableMessageError
-from worker.feeds.json_text import UnheldJsonError, is_cut_off, json_value
-from worker.feeds.message_fields import name_of, number
-from worker.feeds.refusal import BadLineError
-from worker.feeds.timed_events import Pace, TimedEvent, word_event
+from caesura.schemas.events import WordsEvent
+from caesura.schemas.versions import EVENT_VERSION
+from caesura.worker.feeds.hypothesis import UnreadableMessageError
+from caesura.worker.feeds.json_text import UnheldJsonError, is_cut_off, json_value
+from caesura.worker.feeds.message_fields import name_of, number
+from caesura.worker.feeds.refusal import BadLineError
+from caesura.worker.feeds.timed_events import Pace, TimedEvent, word_event
 
 __all__ = ["events_of_json_lines"]
 

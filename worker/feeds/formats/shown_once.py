@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from worker.feeds.formats.caption_text import Line, TextPiece, plain, text_of_lines
-from worker.feeds.formats.cues import FileCue
+from caesura.worker.feeds.formats.caption_text import Line, TextPiece, plain, text_of_lines
+from caesura.worker.feeds.formats.cues import FileCue
 
 __all__ = ["ShownCue", "shown_once"]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator
 
-from schemas.versions import EVENT_VERSION
-from worker.feeds.speaker_labels import SpeakerLabels
-from worker.feeds.timed_events import Pace, TimedEvent, word_event
+from caesura.schemas.versions import EVENT_VERSION
+from caesura.worker.feeds.speaker_labels import SpeakerLabels
+from caesura.worker.feeds.timed_events import Pace, TimedEvent, word_event
 
 __all__ = ["SpokenLines", "events_of_text"]
 

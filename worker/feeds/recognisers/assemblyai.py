@@ -21,9 +21,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.message_fields import Message, confidence, flag, name_of, objects, text
-from worker.feeds.times import ms
+from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
+from caesura.worker.feeds.message_fields import Message, confidence, flag, name_of, objects, text
+from caesura.worker.feeds.times import ms
 
 __all__ = ["AssemblyAi", "recognises"]
 

@@ -21,11 +21,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.message_fields import Message, confidence, either, flag, name_of, objects, part, text
-from worker.feeds.message_words import spread_text
-from worker.feeds.new_streams import StreamClock
-from worker.feeds.times import ms, seconds_ms
+from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
+from caesura.worker.feeds.message_fields import Message, confidence, either, flag, name_of, objects, part, text
+from caesura.worker.feeds.message_words import spread_text
+from caesura.worker.feeds.new_streams import StreamClock
+from caesura.worker.feeds.times import ms, seconds_ms
 
 __all__ = ["Aws", "recognises"]
 

@@ -22,12 +22,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.message_fields import Message, confidence, name_of, objects, text
-from worker.feeds.message_words import WordFields, spread_text
-from worker.feeds.new_streams import StreamClock
-from worker.feeds.times import iso_ms, ms, spread, ticks_ms
-from worker.feeds.written_words import unmarked, words_of
+from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
+from caesura.worker.feeds.message_fields import Message, confidence, name_of, objects, text
+from caesura.worker.feeds.message_words import WordFields, spread_text
+from caesura.worker.feeds.new_streams import StreamClock
+from caesura.worker.feeds.times import iso_ms, ms, spread, ticks_ms
+from caesura.worker.feeds.written_words import unmarked, words_of
 
 __all__ = ["Azure", "recognises"]
 

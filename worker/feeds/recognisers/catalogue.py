@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from worker.feeds.hypothesis import Recogniser
-from worker.feeds.recognisers import (
+from caesura.worker.feeds.hypothesis import Recogniser
+from caesura.worker.feeds.recognisers import (
     assemblyai,
     aws,
     azure,

@@ -20,11 +20,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from json import JSONDecodeError
 
-from worker.feeds.hypothesis import Hypothesis, UnreadableMessageError
-from worker.feeds.json_text import json_value
-from worker.feeds.message_fields import Message, either, flag, name_of, objects, part, text
-from worker.feeds.message_words import WordFields, spread_text
-from worker.feeds.times import clock_ms, ms, seconds_ms, ticks_ms
+from caesura.worker.feeds.hypothesis import Hypothesis, UnreadableMessageError
+from caesura.worker.feeds.json_text import json_value
+from caesura.worker.feeds.message_fields import Message, either, flag, name_of, objects, part, text
+from caesura.worker.feeds.message_words import WordFields, spread_text
+from caesura.worker.feeds.times import clock_ms, ms, seconds_ms, ticks_ms
 
 __all__ = [
     "AzureCommunication",

@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.message_fields import Message, confidence, flag, name_of, object_or_empty, objects, part, text
-from worker.feeds.new_streams import StreamClock
-from worker.feeds.times import seconds_ms, spread
-from worker.feeds.written_words import unmarked, words_of
+from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
+from caesura.worker.feeds.message_fields import Message, confidence, flag, name_of, object_or_empty, objects, part, text
+from caesura.worker.feeds.new_streams import StreamClock
+from caesura.worker.feeds.times import seconds_ms, spread
+from caesura.worker.feeds.written_words import unmarked, words_of
 
 __all__ = ["Deepgram", "recognises"]
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.message_fields import Message, name_of, objects, text
-from worker.feeds.message_words import WordFields, spread_text
+from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
+from caesura.worker.feeds.message_fields import Message, name_of, objects, text
+from caesura.worker.feeds.message_words import WordFields, spread_text
 
 __all__ = ["ElevenLabs", "recognises"]
 

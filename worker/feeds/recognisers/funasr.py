@@ -23,10 +23,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.message_fields import Message, name_of, objects, text, written_list
-from worker.feeds.times import ms
-from worker.feeds.written_words import written_units
+from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
+from caesura.worker.feeds.message_fields import Message, name_of, objects, text, written_list
+from caesura.worker.feeds.times import ms
+from caesura.worker.feeds.written_words import written_units
 
 __all__ = ["FunAsr", "recognises"]
 

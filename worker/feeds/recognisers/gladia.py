@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from worker.feeds.hypothesis import Hypothesis
-from worker.feeds.message_fields import Message, flag, name_of, objects, part, text
-from worker.feeds.message_words import WordFields, spread_text
-from worker.feeds.times import seconds_ms
+from caesura.worker.feeds.hypothesis import Hypothesis
+from caesura.worker.feeds.message_fields import Message, flag, name_of, objects, part, text
+from caesura.worker.feeds.message_words import WordFields, spread_text
+from caesura.worker.feeds.times import seconds_ms
 
 __all__ = ["Gladia", "recognises"]
 

@@ -25,11 +25,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from worker.feeds.hypothesis import HeardWord, Hypothesis, UnreadableMessageError
-from worker.feeds.message_fields import Message, confidence, either, name_of, number, object_or_empty, objects, text
-from worker.feeds.new_streams import StreamClock
-from worker.feeds.times import duration_ms, ms, seconds_ms, spread
-from worker.feeds.written_words import words_of
+from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis, UnreadableMessageError
+from caesura.worker.feeds.message_fields import (
+    Message,
+    confidence,
+    either,
+    name_of,
+    number,
+    object_or_empty,
+    objects,
+    text,
+)
+from caesura.worker.feeds.new_streams import StreamClock
+from caesura.worker.feeds.times import duration_ms, ms, seconds_ms, spread
+from caesura.worker.feeds.written_words import words_of
 
 __all__ = ["Google", "Riva", "recognises", "recognises_riva"]
 

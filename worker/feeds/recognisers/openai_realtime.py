@@ -19,16 +19,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from worker.feeds.hypothesis import (
+from caesura.worker.feeds.hypothesis import (
     MAX_KEPT_CHARACTERS,
     MAX_NAME_CHARACTERS,
     HeardWord,
     Hypothesis,
     UnreadableMessageError,
 )
-from worker.feeds.message_fields import Message, number, text
-from worker.feeds.times import spread
-from worker.feeds.written_words import words_of
+from caesura.worker.feeds.message_fields import Message, number, text
+from caesura.worker.feeds.times import spread
+from caesura.worker.feeds.written_words import words_of
 
 __all__ = ["OpenAiRealtime", "recognises"]
 

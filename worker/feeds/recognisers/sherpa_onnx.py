@@ -18,11 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.message_fields import Message, flag, number, text, written_list
-from worker.feeds.times import ends_guessed, seconds_ms
-from worker.feeds.token_words import Token, words_of_tokens
-from worker.feeds.written_words import written_units
+from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
+from caesura.worker.feeds.message_fields import Message, flag, number, text, written_list
+from caesura.worker.feeds.times import ends_guessed, seconds_ms
+from caesura.worker.feeds.token_words import Token, words_of_tokens
+from caesura.worker.feeds.written_words import written_units
 
 __all__ = ["SherpaOnnx", "recognises"]
 

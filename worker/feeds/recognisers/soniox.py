@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from worker.feeds.hypothesis import Hypothesis
-from worker.feeds.message_fields import Message, confidence, flag, name_of, objects, text
-from worker.feeds.new_streams import StreamClock
-from worker.feeds.times import ms
-from worker.feeds.token_words import Token, begins_word, words_of_tokens
+from caesura.worker.feeds.hypothesis import Hypothesis
+from caesura.worker.feeds.message_fields import Message, confidence, flag, name_of, objects, text
+from caesura.worker.feeds.new_streams import StreamClock
+from caesura.worker.feeds.times import ms
+from caesura.worker.feeds.token_words import Token, begins_word, words_of_tokens
 
 __all__ = ["Soniox", "recognises"]
 

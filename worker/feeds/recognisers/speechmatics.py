@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.message_fields import Message, objects, part, text
-from worker.feeds.message_words import WordFields
-from worker.feeds.times import seconds_ms
+from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
+from caesura.worker.feeds.message_fields import Message, objects, part, text
+from caesura.worker.feeds.message_words import WordFields
+from caesura.worker.feeds.times import seconds_ms
 
 __all__ = ["Speechmatics", "recognises"]
 

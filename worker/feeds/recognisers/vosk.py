@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.message_fields import Message, confidence, objects, text
-from worker.feeds.new_streams import StreamClock
-from worker.feeds.spoken_text import spoken_words
-from worker.feeds.times import seconds_ms
+from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
+from caesura.worker.feeds.message_fields import Message, confidence, objects, text
+from caesura.worker.feeds.new_streams import StreamClock
+from caesura.worker.feeds.spoken_text import spoken_words
+from caesura.worker.feeds.times import seconds_ms
 
 __all__ = ["Vosk", "recognises"]
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.message_fields import Message, flag, name_of, number, objects, text
-from worker.feeds.times import seconds_ms
+from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
+from caesura.worker.feeds.message_fields import Message, flag, name_of, number, objects, text
+from caesura.worker.feeds.times import seconds_ms
 
 __all__ = ["Watson", "recognises"]
 

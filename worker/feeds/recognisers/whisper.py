@@ -25,12 +25,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.message_fields import Message, either, flag, name_of, objects, part, text
-from worker.feeds.message_words import spread_text
-from worker.feeds.spoken_text import spoken_pieces, spoken_words
-from worker.feeds.times import ends_guessed, ms, seconds_ms
-from worker.feeds.token_words import Token, words_of_tokens
+from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
+from caesura.worker.feeds.message_fields import Message, either, flag, name_of, objects, part, text
+from caesura.worker.feeds.message_words import spread_text
+from caesura.worker.feeds.spoken_text import spoken_pieces, spoken_words
+from caesura.worker.feeds.times import ends_guessed, ms, seconds_ms
+from caesura.worker.feeds.token_words import Token, words_of_tokens
 
 __all__ = ["Whisper", "recognises"]
 

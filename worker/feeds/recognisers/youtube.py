@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from worker.feeds.hypothesis import HeardWord, Hypothesis
-from worker.feeds.message_fields import Message, objects, text
-from worker.feeds.message_words import bare_words, spread_text
-from worker.feeds.spoken_text import spoken_pieces
-from worker.feeds.times import ends_guessed, ms
-from worker.feeds.token_words import Token, words_of_tokens
+from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
+from caesura.worker.feeds.message_fields import Message, objects, text
+from caesura.worker.feeds.message_words import bare_words, spread_text
+from caesura.worker.feeds.spoken_text import spoken_pieces
+from caesura.worker.feeds.times import ends_guessed, ms
+from caesura.worker.feeds.token_words import Token, words_of_tokens
 
 __all__ = ["YouTube", "recognises"]
 

@@ -9,10 +9,10 @@ import pytest
 
 pytest.importorskip("websockets")
 
+from caesura.worker.adapters.captions.obs_stream import ObsStream
+from caesura.worker.embedded.guarded_process import free_port
+from caesura.worker.errors import FatalError, RetriableError
 from tests.harness.obs import PASSWORD, Obs, obs_streaming
-from worker.adapters.captions.obs_stream import ObsStream
-from worker.embedded.guarded_process import free_port
-from worker.errors import FatalError, RetriableError
 
 
 @pytest.fixture

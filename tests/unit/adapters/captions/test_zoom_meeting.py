@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from caesura.worker.adapters.captions.zoom_meeting import ZoomMeeting
+from caesura.worker.errors import FatalError, RetriableError
 from tests.harness.meeting import Meeting, meeting_held
-from worker.adapters.captions.zoom_meeting import ZoomMeeting
-from worker.errors import FatalError, RetriableError
 
 
 @pytest.fixture

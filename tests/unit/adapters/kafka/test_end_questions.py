@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, KafkaError, KafkaException, TopicPartition
 
+from caesura.worker.adapters.kafka.end_questions import EndQuestions, HeardEnd
+from caesura.worker.adapters.kafka.settings import KafkaSettings
 from tests.harness.waiting import wait_until
-from worker.adapters.kafka.end_questions import EndQuestions, HeardEnd
-from worker.adapters.kafka.settings import KafkaSettings
 
 _WITHIN_S = 10.0
 
@@ -59,7 +59,7 @@ def test_after_a_question_that_failed_in_any_way_the_leader_is_asked_again(
     monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     client = _Client(error)
-    monkeypatch.setattr("worker.adapters.kafka.end_questions.Consumer", lambda _: client)
+    monkeypatch.setattr("caesura.worker.adapters.kafka.end_questions.Consumer", lambda _: client)
     questions = EndQuestions(KafkaSettings(bootstrap_servers="nobody:9"), "words")
     questions.ask({0: 5}, lambda _: 1, 0.1)
     first = _heard(questions)
@@ -96,7 +96,7 @@ def test_an_end_counts_where_the_newest_record_lies_before_it(
     monkeypatch: pytest.MonkeyPatch, answers: dict[int, int | KafkaError], end: int | None, *, fails: bool
 ) -> None:
     client = _Client(answers=answers)
-    monkeypatch.setattr("worker.adapters.kafka.end_questions.Consumer", lambda _: client)
+    monkeypatch.setattr("caesura.worker.adapters.kafka.end_questions.Consumer", lambda _: client)
     questions = EndQuestions(KafkaSettings(bootstrap_servers="nobody:9"), "words")
     questions.ask({0: 5}, lambda _: 1, 0.1)
     heard = _heard(questions)

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from worker.adapters.kafka.error_codes import (
+from caesura.worker.adapters.kafka.error_codes import (
     CONTENT,
     DENIED,
     FENCING,
@@ -17,7 +17,7 @@ from worker.adapters.kafka.error_codes import (
     INFORMATIONAL,
     PASSING,
 )
-from worker.adapters.kafka.errors import (
+from caesura.worker.adapters.kafka.errors import (
     abort_error,
     commit_error,
     consumer_error,
@@ -27,7 +27,7 @@ from worker.adapters.kafka.errors import (
     init_error,
     offsets_error,
 )
-from worker.errors import (
+from caesura.worker.errors import (
     AbortableError,
     BrokerError,
     CaesuraError,

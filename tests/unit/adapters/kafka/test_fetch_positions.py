@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import KafkaError, Message
 
-from worker.adapters.kafka.error_codes import PARTITION_END
-from worker.adapters.kafka.fetch_positions import FetchPositions
-from worker.errors import BrokerError
-from worker.ports.records import PartitionEnd, PartitionStalled, Record
+from caesura.worker.adapters.kafka.error_codes import PARTITION_END
+from caesura.worker.adapters.kafka.fetch_positions import FetchPositions
+from caesura.worker.errors import BrokerError
+from caesura.worker.ports.records import PartitionEnd, PartitionStalled, Record
 
 
 def a_message(offset: int, *, partition: int = 0, error: int | None = None) -> Message:

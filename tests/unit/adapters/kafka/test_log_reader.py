@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-import worker.adapters.kafka.log_reader as adapter
-from worker.adapters.kafka.log_reader import KafkaLogReader
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.errors import BrokerError
+import caesura.worker.adapters.kafka.log_reader as adapter
+from caesura.worker.adapters.kafka.log_reader import KafkaLogReader
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.errors import BrokerError
 
 STALL_S = 4.0
 

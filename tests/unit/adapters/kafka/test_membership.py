@@ -7,8 +7,8 @@ import struct
 import pytest
 from confluent_kafka import Consumer
 
-from worker.adapters.kafka.membership import KafkaMembership
-from worker.errors import FatalError
+from caesura.worker.adapters.kafka.membership import KafkaMembership
+from caesura.worker.errors import FatalError
 
 
 def metadata(generation: int, member_id: str, *, magic: bytes = b"CGMDv2:") -> bytes:

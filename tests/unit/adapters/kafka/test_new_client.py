@@ -9,20 +9,20 @@ import pytest
 from confluent_kafka import Consumer, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 
-from worker.adapters.kafka.end_witness import EndWitness
-from worker.adapters.kafka.event_sender import KafkaSender
-from worker.adapters.kafka.log_reader import KafkaLogReader
-from worker.adapters.kafka.new_client import new_client
-from worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
-from worker.adapters.kafka.publisher import KafkaPublisher
-from worker.adapters.kafka.range_questions import RangeQuestions
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.adapters.kafka.tentative_publisher import KafkaTentativePublisher
-from worker.adapters.kafka.topic_reader import KafkaReader
-from worker.adapters.kafka.topics import KafkaTopics
-from worker.adapters.kafka.word_source import KafkaWordSource
-from worker.errors import CaesuraError
-from worker.ports.records import OutMessage
+from caesura.worker.adapters.kafka.end_probe import EndProbe
+from caesura.worker.adapters.kafka.event_sender import KafkaSender
+from caesura.worker.adapters.kafka.log_reader import KafkaLogReader
+from caesura.worker.adapters.kafka.new_client import new_client
+from caesura.worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
+from caesura.worker.adapters.kafka.publisher import KafkaPublisher
+from caesura.worker.adapters.kafka.range_questions import RangeQuestions
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.tentative_publisher import KafkaTentativePublisher
+from caesura.worker.adapters.kafka.topic_reader import KafkaReader
+from caesura.worker.adapters.kafka.topics import KafkaTopics
+from caesura.worker.adapters.kafka.word_source import KafkaWordSource
+from caesura.worker.errors import CaesuraError
+from caesura.worker.ports.records import OutMessage
 
 SECRET = "hunter2secret"
 SETTINGS = KafkaSettings(bootstrap_servers="127.0.0.1:1", extra={"debug": SECRET})
@@ -36,7 +36,7 @@ CLIENTS: dict[str, Callable[[], object]] = {
     "reader": lambda: KafkaReader(SETTINGS, "words"),
     "sender": lambda: KafkaSender(SETTINGS, "words", lambda key, count: len(key) % count),
     "log reader": lambda: list(KafkaLogReader(SETTINGS).read("ledger", 0, 0, 1, 1.0)),
-    "witness": lambda: EndWitness(SETTINGS).write(MESSAGE, 1.0),
+    "probe": lambda: EndProbe(SETTINGS).write(MESSAGE, 1.0),
     "questions": lambda: RangeQuestions(SETTINGS, "read_committed").bounds("words", 0, 1.0, "asking"),
     "peers' offsets": lambda: KafkaPeerTransactions(SETTINGS, "words").committed_metadata(1.0),
 }

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from worker.adapters.kafka.overdue_call import returns_within
+from caesura.worker.adapters.kafka.overdue_call import returns_within
 
 
 def test_a_call_that_comes_back_is_waited_for() -> None:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from caesura.worker.adapters.kafka.producer_handle import ProducerHandle
+from caesura.worker.errors import AbortableError, FatalError
+from caesura.worker.ports.records import OutMessage
 from tests.harness.waiting import wait_until
-from worker.adapters.kafka.producer_handle import ProducerHandle
-from worker.errors import AbortableError, FatalError
-from worker.ports.records import OutMessage
 
 TEXT = b"what was said"
 PATIENCE_S = 20.0

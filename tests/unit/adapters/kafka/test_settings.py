@@ -9,9 +9,9 @@ import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient
 
-from worker.adapters.kafka.reserved_options import RESERVED_OPTIONS
-from worker.adapters.kafka.settings import KafkaSettings
-from worker.errors import FatalError
+from caesura.worker.adapters.kafka.reserved_options import RESERVED_OPTIONS
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.errors import FatalError
 
 PASSWORD = "a password that nobody may read"
 
@@ -148,7 +148,7 @@ def test_the_new_protocol_leaves_the_session_to_the_broker() -> None:
     assert not {"session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy"} & set(options)
 
 
-def test_the_seam_has_the_options_that_it_rests_on() -> None:
+def test_the_commit_protocol_has_the_options_that_it_rests_on() -> None:
     consumer = some_settings().consumer_options()
     assert consumer["isolation.level"] == "read_committed"
     assert consumer["auto.offset.reset"] == "error"

@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 from confluent_kafka import Consumer
 
-from worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.adapters.kafka.settings import KafkaSettings
 
 
 @pytest.mark.parametrize("group_protocol", ["classic", "consumer"])

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from worker.adapters.memory.broker import MemoryBroker
-from worker.adapters.memory.publisher import MemoryPublisher
-from worker.adapters.memory.word_source import MemoryWordSource
-from worker.errors import AbortableError, BrokerError, FatalError, FencedError, OutcomeUnknownError
-from worker.ports.records import CommittedOffset, NextOffset, OutMessage, PartitionEnd, PartitionStalled, Record
+from caesura.worker.adapters.memory.broker import MemoryBroker
+from caesura.worker.adapters.memory.publisher import MemoryPublisher
+from caesura.worker.adapters.memory.word_source import MemoryWordSource
+from caesura.worker.errors import AbortableError, BrokerError, FatalError, FencedError, OutcomeUnknownError
+from caesura.worker.ports.records import CommittedOffset, NextOffset, OutMessage, PartitionEnd, PartitionStalled, Record
 
 PATIENCE_S = 1.0
 

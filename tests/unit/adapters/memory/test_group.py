@@ -6,7 +6,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from worker.adapters.memory.group import GroupMember, MemoryGroup
+from caesura.worker.adapters.memory.group import GroupMember, MemoryGroup
 
 
 class Groups(RuleBasedStateMachine):

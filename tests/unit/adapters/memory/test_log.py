@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from worker.adapters.memory.log import PartitionLog, Writer
+from caesura.worker.adapters.memory.log import PartitionLog, Writer
 
 WRITERS: list[Writer] = [("a", 0), ("b", 0), ("b", 1)]
 

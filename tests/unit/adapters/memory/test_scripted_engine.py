@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.labels import Labels
-from worker.adapters.memory.engine import ScriptedEngine
-from worker.core.labelling import LabelRequest
-from worker.errors import FatalError
+from caesura.schemas.labels import Labels
+from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.errors import FatalError
 
 words = st.lists(st.sampled_from([f"w{number}" for number in range(9)]), min_size=1, max_size=30)
 

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from caesura.worker.adapters.onnx.child_engine import ChildEngine
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.errors import EngineError, FatalError
+from caesura.worker.ports.observer import EngineRestarted
 from tests.harness.deadly_process import PROGRAM
 from tests.harness.heard import Heard
+from tests.harness.in_memory_world import World
 from tests.harness.places import ROOT
 from tests.harness.speech import event, said
-from tests.harness.twin_world import World
-from worker.adapters.onnx.child_engine import ChildEngine
-from worker.core.labelling import LabelRequest
-from worker.errors import EngineError, FatalError
-from worker.ports.observer import EngineRestarted
 
 DEADLINE_S = 3.0
 MODEL = "scripted-en@1"

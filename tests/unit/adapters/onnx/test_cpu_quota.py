@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from worker.adapters.onnx.cpu_quota import threads_allowed
+from caesura.worker.adapters.onnx.cpu_quota import threads_allowed
 
 
 @pytest.fixture(autouse=True)

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from schemas.labels import Labels
+from caesura.schemas.labels import Labels
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.errors import EngineError, FatalError
+from caesura.worker.inference.kv_cache.kv_cache import Rows
+from caesura.worker.inference.network import full_network
+from caesura.worker.inference.network.full_network import PADDING_WORD
+from caesura.worker.inference.network.row_network import RowNetwork, RowStep
 from tests.harness.places import SHIPPED
-from worker.adapters.onnx import full_network
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.adapters.onnx.full_network import PADDING_WORD
-from worker.adapters.onnx.kept_rows import Rows
-from worker.adapters.onnx.row_network import RowNetwork, RowStep
-from worker.core.labelling import LabelRequest
-from worker.errors import EngineError, FatalError
 
 WORDS = (
     "so we went down to the old harbour and uh you know the boats were all gone then my brother said where did "

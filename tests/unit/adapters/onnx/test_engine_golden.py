@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.labels import Disfluency, Punctuation
-from schemas.model_manifest import ModelManifest
+from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.schemas.model_manifest import ModelManifest
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.inference.model.model_folder import StoredModel, read_models_folder
 from tests.harness.places import SHIPPED
-from worker.adapters.onnx.engine import OnnxEngine
-from worker.adapters.onnx.model_folder import StoredModel, read_models_folder
-from worker.core.labelling import LabelRequest
 
 MARKS = {
     Punctuation.NONE: "",

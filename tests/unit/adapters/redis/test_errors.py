@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from redis import exceptions
 
-from worker.adapters.redis.errors import FOREIGN, OUR_FAULT, code_of, store_error, storing
-from worker.adapters.redis.session_store import connect
-from worker.adapters.redis.settings import RedisSettings
-from worker.errors import FatalError, StoreError
+from caesura.worker.adapters.redis.errors import FOREIGN, OUR_FAULT, code_of, store_error, storing
+from caesura.worker.adapters.redis.session_store import connect
+from caesura.worker.adapters.redis.settings import RedisSettings
+from caesura.worker.errors import FatalError, StoreError
 
 CANARY = "zwieselhausen"
 

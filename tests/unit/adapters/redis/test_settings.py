@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from redis.cluster import RedisCluster
 
-from worker.adapters.redis.client import make_client, no_retry
-from worker.adapters.redis.settings import RedisSettings, RedisTopology, split_address
+from caesura.worker.adapters.redis.client import make_client, no_retry
+from caesura.worker.adapters.redis.settings import RedisSettings, RedisTopology, split_address
 
 SECRET = "hunter2-hunter2"
 ANYWHERE = {"tls": True, "username": "worker", "password": SECRET, "tls_ca_file": "/etc/ca.pem"}

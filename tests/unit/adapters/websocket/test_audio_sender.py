@@ -16,11 +16,11 @@ pytest.importorskip("websockets")
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
+from caesura.worker.adapters.websocket.audio_sender import Audio
+from caesura.worker.adapters.websocket.recogniser_client import RecogniserClient, Reconnected
+from caesura.worker.errors import FatalError
 from tests.harness.recogniser import PingCounting, serving
 from tests.harness.waiting import comes
-from worker.adapters.websocket.audio_sender import Audio
-from worker.adapters.websocket.recogniser_client import RecogniserClient, Reconnected
-from worker.errors import FatalError
 
 
 @contextmanager

@@ -9,10 +9,10 @@ import pytest
 
 pytest.importorskip("websockets")
 
+from caesura.worker.adapters.websocket import recogniser_client
+from caesura.worker.adapters.websocket.recogniser_client import RecogniserClient, Reconnected
+from caesura.worker.errors import RetriableError
 from tests.harness.recogniser import PingCounting, serving
-from worker.adapters.websocket import recogniser_client
-from worker.adapters.websocket.recogniser_client import RecogniserClient, Reconnected
-from worker.errors import RetriableError
 
 
 def test_a_server_that_closes_each_connection_at_once_is_given_up_and_its_code_is_said() -> None:

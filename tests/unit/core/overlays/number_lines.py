@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from schemas.segments import NumberForm, PunctuationName
-from worker.core.normalisation import model_view
-from worker.core.overlays.overlay import Overlay, Stretch
-from worker.core.overlays.rules import OverlayRules
-from worker.core.typography import typography_of
+from caesura.schemas.segments import NumberForm, PunctuationName
+from caesura.worker.core.language.normalisation import model_view
+from caesura.worker.core.overlays.overlay import Overlay, Stretch
+from caesura.worker.core.overlays.rules import OverlayRules
+from caesura.worker.core.rendering.typography import typography_of
 
 __all__ = ["NumberLine", "hand_written", "overlays_of", "written"]
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.segments import DisfluencyTag, NumberForm, PunctuationName, SegmentWord
-from worker.core.overlays.rules import OverlayRules
-from worker.core.rendering import Rendered, Style, render
+from caesura.schemas.segments import DisfluencyTag, NumberForm, PunctuationName, SegmentWord
+from caesura.worker.core.overlays.rules import OverlayRules
+from caesura.worker.core.rendering.rendering import Rendered, Style, render
 
 _MARKS: dict[str, PunctuationName] = {",": "comma", ".": "period", "?": "question"}
 _TAGS: dict[str, DisfluencyTag] = {"RM": "B-RM", "rm": "I-RM", "IM": "B-IM"}

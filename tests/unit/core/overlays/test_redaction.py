@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.segments import Segment, SegmentWord
+from caesura.schemas.segments import Segment, SegmentWord
+from caesura.worker.core.overlays.redaction import Around, Redacted, Redaction
+from caesura.worker.core.rendering.rendering import Style, render_segment
 from tests.harness.segments import timed_segment
 from tests.unit.core.spoken import UNITS
-from worker.core.overlays.redaction import Around, Redacted, Redaction
-from worker.core.rendering import Style, render_segment
 
 _NAMES = ("Anna Maria Schmidt", "Zwiesel", "王小明")
 _ALL = Redaction(kinds=frozenset(Redacted), names=_NAMES)

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.segments import NumberForm, PunctuationName, SegmentWord
-from worker.core.overlays.rules import OverlayRules
-from worker.core.overlays.spellings import Spellings
-from worker.core.rendering import Style, render
+from caesura.schemas.segments import NumberForm, PunctuationName, SegmentWord
+from caesura.worker.core.overlays.rules import OverlayRules
+from caesura.worker.core.overlays.spellings import Spellings
+from caesura.worker.core.rendering.rendering import Style, render
 
 _MARKS: dict[str, PunctuationName] = {".": "period", ",": "comma"}
 _OWN = Spellings(

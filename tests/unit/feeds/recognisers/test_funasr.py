@@ -6,8 +6,8 @@ from itertools import chain
 
 import pytest
 
+from caesura.worker.feeds.recognisers.funasr import FunAsr
 from tests.unit.feeds.spoken import Message, fed, texts, timed, told_apart
-from worker.feeds.recognisers.funasr import FunAsr
 
 
 def funasr(mode: str, text: str, stamps: str | None = None) -> dict[str, object]:

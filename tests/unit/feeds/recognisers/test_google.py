@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from caesura.worker.feeds.recognisers.google import Google
 from tests.unit.feeds.spoken import Message, fed, texts, timed, told_apart
-from worker.feeds.recognisers.google import Google
 
 
 def google(*results: Message) -> dict[str, object]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from caesura.worker.feeds.hypothesis import UnreadableMessageError
+from caesura.worker.feeds.recognised_speech import RecognisedSpeech
+from caesura.worker.feeds.recognisers.openai_realtime import OpenAiRealtime
+from caesura.worker.feeds.session_events import SessionEvents
 from tests.unit.feeds.spoken import Message, fed, texts, told_apart
-from worker.feeds.hypothesis import UnreadableMessageError
-from worker.feeds.recognised_speech import RecognisedSpeech
-from worker.feeds.recognisers.openai_realtime import OpenAiRealtime
-from worker.feeds.session_events import SessionEvents
 
 _ITEM = "conversation.item.input_audio_transcription."
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.errors import InvalidEventError
+from caesura.schemas.errors import InvalidEventError
+from caesura.worker.errors import FatalError
+from caesura.worker.feeds.recognisers.catalogue import RecogniserName, recogniser_of
 from tests.unit.feeds.spoken import Message, fed, texts, timed, told_apart
-from worker.errors import FatalError
-from worker.feeds.recognisers.catalogue import RecogniserName, recogniser_of
 
 Timed = list[tuple[str, int | None, int | None]]
 

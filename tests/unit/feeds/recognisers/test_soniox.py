@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from caesura.worker.feeds.recognised_speech import RecognisedSpeech
+from caesura.worker.feeds.recognisers.soniox import Soniox
+from caesura.worker.feeds.session_events import SessionEvents
 from tests.unit.feeds.spoken import Message, fed, texts, timed, told_apart
-from worker.feeds.recognised_speech import RecognisedSpeech
-from worker.feeds.recognisers.soniox import Soniox
-from worker.feeds.session_events import SessionEvents
 
 
 def token(text: str, *, final: bool, at: int = 0, **more: object) -> dict[str, object]:

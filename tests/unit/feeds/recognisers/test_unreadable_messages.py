@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.events import MAX_EVENT_WORDS
+from caesura.schemas.events import MAX_EVENT_WORDS
+from caesura.worker.feeds.hypothesis import UnreadableMessageError
+from caesura.worker.feeds.recognised_speech import RecognisedSpeech
+from caesura.worker.feeds.recognisers.google import Google
+from caesura.worker.feeds.session_events import SessionEvents
 from tests.harness.deep import nested
 from tests.unit.feeds.spoken import Message, fed, texts, timed
-from worker.feeds.hypothesis import UnreadableMessageError
-from worker.feeds.recognised_speech import RecognisedSpeech
-from worker.feeds.recognisers.google import Google
-from worker.feeds.session_events import SessionEvents
 
 FINAL = {"isFinal": True, "alternatives": [{"transcript": "so"}]}
 _DEEP, _DIGITS = "[" * 100_000 + "]" * 100_000, "[" + "9" * 5000 + "]"

@@ -1,0 +1,87 @@
+"""Attention for tests: every kind that is compiled here, NumPy's, and a plain one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import override
+
+from caesura.worker.inference.attention.attention import RowAttention, VisibleRange
+from caesura.worker.inference.attention.compiled_attention import COMPILED, CompiledAttention
+from caesura.worker.inference.attention.numpy_attention import NumpyAttention
+from caesura.worker.inference.kv_cache.kv_cache import Rows
+from caesura.worker.inference.kv_cache.memory_limit import MemoryLimit
+from caesura.worker.inference.network.inference_session import open_graph
+from caesura.worker.inference.network.row_graphs import _weighing
+
+if COMPILED:
+    from caesura.worker.inference.native import attention_kernels
+
+    KINDS = attention_kernels.kinds()
+else:
+    KINDS = []
+LAYERS = 3
+
+
+class OfKind(CompiledAttention):
+    """Computes as another kind of processor would that this one is, too."""
+
+    def __init__(self, kind: str, heads: int, width: int) -> None:
+        super().__init__(LAYERS, heads, width // heads, MemoryLimit(0))
+        self._kind = kind
+
+    @override
+    def keep(self, k: int, key_value: Rows, places: NDArray[np.int32]) -> None:
+        with self._chosen():
+            super().keep(k, key_value, places)
+
+    @override
+    def attend(self, k: int, query: Rows, visible_range: VisibleRange) -> Rows:
+        with self._chosen():
+            return super().attend(k, query, visible_range)
+
+    @contextmanager
+    def _chosen(self) -> Iterator[None]:
+        attention_kernels.choose(self._kind)
+        try:
+            yield
+        finally:
+            attention_kernels.choose(KINDS[0])
+
+
+def attentions(heads: int, width: int) -> list[RowAttention]:
+    """Return what is compiled for each kind of processor that this one is, and NumPy's."""
+    compiled = [OfKind(kind, heads, width) for kind in KINDS]
+    return [*compiled, NumpyAttention(open_graph("none", _weighing(), 1), LAYERS, heads, width)]
+
+
+def all_before(visible: Sequence[Sequence[int]]) -> VisibleRange:
+    """Return the sight of queries that see all keys up to theirs."""
+    return VisibleRange.of(visible, [[1] * len(own) for own in visible])
+
+
+def plain(
+    asked: Rows, given: Rows, visible_range: Sequence[int], heads: int, since: Sequence[int] | None = None
+) -> Rows:
+    """Attend as it is written in books, in double precision, to keys and values that are kept in half."""
+    key_value = given.astype(np.float16)
+    rows, width = len(asked), key_value.shape[1] // 2
+    queries = asked[:, width:].astype(float).reshape(rows, heads, width // heads)
+    keys, values = (
+        half.astype(float).reshape(len(key_value), heads, width // heads) for half in np.split(key_value, 2, axis=1)
+    )
+    context = np.empty((rows, width), dtype=np.float32)
+    for row, count in enumerate(visible_range):
+        looked_at = [0, *range(1 if since is None else since[row], count)]
+        scores = np.einsum("hp,nhp->hn", queries[row], keys[looked_at])
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        context[row] = np.einsum("hn,nhp->hp", shares, values[looked_at]).reshape(-1)
+    return context
+
+
+def drawn(rng: np.random.Generator, *shape: int) -> Rows:
+    return rng.standard_normal(shape, dtype=np.float32)

@@ -1,0 +1,237 @@
+"""The streaming engine beside the full run of the same weights: whatever was asked before, the labels are the same."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.errors import EngineError
+from caesura.worker.inference.network.row_network import RowStep
+from caesura.worker.inference.network.streamed_network import StreamedNetwork
+from tests.unit.inference.streams import MODELS, WAYS, a_request, same_scores, some_words, streaming, whole_buffers
+
+EXAMPLES = settings(max_examples=25, deadline=None)
+
+
+@cache
+def used_before() -> OnnxEngine:
+    return streaming()
+
+
+seeds = st.integers(0, 10_000)
+grown_by = st.lists(st.integers(1, 14), min_size=1, max_size=8)
+
+
+@EXAMPLES
+@given(steps=grown_by, seed=seeds, data=st.data(), model=st.sampled_from(MODELS))
+def test_a_buffer_that_grows_is_labelled_as_the_full_run_labels_it(
+    steps: list[int], seed: int, data: st.DataObject, model: int
+) -> None:
+    words = some_words(sum(steps), seed)
+    used_before().forget("one")
+    size = known = 0
+    for step in steps:
+        size += step
+        end = data.draw(st.integers(known, size), label="end")
+        if end > known:
+            request = a_request(used_before(), words[:size], first=known, end=end, model=model)
+            (streamed,), (whole,) = used_before().score([request]), whole_buffers().score([request])
+            assert same_scores(streamed, whole, model=request.model_id)
+        known = max(known, min(end, size - 9))
+
+
+@EXAMPLES
+@given(seed=seeds, data=st.data())
+def test_whatever_happens_to_a_session_its_rows_say_what_a_fresh_engine_says(seed: int, data: st.DataObject) -> None:
+    words = {name: some_words(70, seed + number) for number, name in enumerate("abc")}
+    starts, ends = dict.fromkeys(words, 0), dict.fromkeys(words, 3)
+    for _ in range(data.draw(st.integers(1, 6), label="rounds")):
+        requests = []
+        for name, said in words.items():
+            what = data.draw(st.sampled_from(["grow", "cut", "roll back", "other words", "forget", "wait"]), label=name)
+            if what == "wait":
+                continue
+            if what == "forget":
+                used_before().forget(name)
+            if what == "cut":
+                starts[name] = min(starts[name] + data.draw(st.integers(1, 20)), 60)
+            if what == "roll back":
+                ends[name] -= data.draw(st.integers(1, 9))
+            if what == "other words":
+                said[ends[name] - 1] += "x"
+            ends[name] = min(max(ends[name] + data.draw(st.integers(0, 12)), starts[name] + 1), 70)
+            size = ends[name] - starts[name]
+            first = data.draw(st.integers(0, size - 1))
+            end = data.draw(st.integers(first + 1, size))
+            requests.append(
+                a_request(used_before(), said[starts[name] : ends[name]], session=name, first=first, end=end)
+            )
+        for request, streamed in zip(requests, used_before().score(requests), strict=True):
+            (whole,) = whole_buffers().score([request])
+            assert same_scores(streamed, whole)
+
+
+@pytest.mark.parametrize("compiled", WAYS)
+@pytest.mark.parametrize("model", MODELS)
+def test_rows_that_were_kept_and_rows_computed_anew_agree_to_the_last_bit_however_long_the_buffer_is(
+    model: int, *, compiled: bool
+) -> None:
+    """Up to 385 pieces: beyond 320 NumPy's products were halved on an EPYC without AVX-512."""
+    kept, anew = streaming(compiled=compiled), streaming(max_kept_bytes=0, compiled=compiled)
+    words = some_words(384, 7) if kept.models[model].language == "zh" else _long_words(48)
+    for size in range(len(words) // 4, len(words) + 1, len(words) // 16):
+        request = a_request(kept, words[:size], first=size - 2, model=model)
+        (mine,), (yours,) = kept.score([request]), anew.score([request])
+        for one, other in zip(mine, yours, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def _long_words(count: int) -> list[str]:
+    """Return words of eight pieces each, which is as many as one may have."""
+    return ["".join(random.Random(number).choices("bcdfghjklmnpqrstvwxz", k=30)) for number in range(count)]
+
+
+def test_a_settled_word_costs_a_row_a_layer_and_one_wanted_early_costs_a_tail() -> None:
+    """docs/design.md, *The engine*, for twelve layers, of which six look a word ahead: three words a step.
+
+    Where T is L, a row a layer: 36. At T = 3 a tail of three words in each layer but the two lowest, 33 rows more.
+    """
+    for look_ahead, a_step in ((6, 36), (3, 69)):
+        engine, words = streaming(), some_words(60, 1)
+        engine.label([a_request(engine, words[:30], end=30 - look_ahead)])
+        before = engine.work.layer_rows
+        engine.label([a_request(engine, words[:33], first=24, end=33 - look_ahead)])
+        assert engine.work.layer_rows - before == a_step
+        assert engine.work.begun_buffers == 1
+
+
+def test_a_buffer_is_computed_from_its_first_word_only_where_it_begins_with_other_words() -> None:
+    engine, words = streaming(), some_words(60, 2)
+    begun = []
+    for start, size in ((0, 12), (0, 15), (0, 15), (4, 11), (4, 14), (4, 13), (4, 14)):
+        engine.label([a_request(engine, words[start : start + size], first=size - 3)])
+        begun.append(engine.work.begun_buffers)
+    assert begun == [1, 1, 1, 2, 2, 3, 3]
+
+
+def test_labels_that_are_settled_and_asked_for_again_are_computed_again_and_the_others_from_what_is_kept() -> None:
+    engine, words = streaming(), some_words(20, 3)
+    (first,) = engine.label([a_request(engine, words)])
+    assert engine.label([a_request(engine, words, first=14)]) == [first.part(14, 20)]
+    assert engine.work.begun_buffers == 1
+    assert engine.label([a_request(engine, words)]) == [first]
+    assert engine.work.begun_buffers == 2
+
+
+def test_two_buffers_of_one_name_in_one_call_are_both_answered_from_their_own_words() -> None:
+    engine = streaming()
+    requests = [a_request(engine, some_words(20, seed)) for seed in (4, 5, 4)]
+    for request, streamed in zip(requests, engine.score(requests), strict=True):
+        assert same_scores(streamed, whole_buffers().score([request])[0])
+
+
+def test_a_session_that_changes_its_model_takes_nothing_of_the_other_models_rows() -> None:
+    engine, words = streaming(), some_words(30, 6)
+    for model, size in ((0, 12), (1, 15), (0, 18)):
+        request = a_request(engine, words[:size], model=model)
+        (streamed,), (whole,) = engine.score([request]), whole_buffers().score([request])
+        assert same_scores(streamed, whole)
+    assert engine.work.begun_buffers == 3
+
+
+def test_kept_bytes_stay_within_their_bound_and_the_least_recently_used_session_goes_first() -> None:
+    engine = streaming(max_kept_bytes=2**21)
+    for _ in range(2):
+        for seed, name in enumerate(("a", "b", "c", "a")):
+            engine.label([a_request(engine, some_words(20, seed % 3), session=name)])
+            assert engine.work.kept_bytes <= 2**21
+    assert 1 <= engine.work.kept_sessions <= 2
+    assert engine.work.evicted_sessions > 0
+    begun = engine.work.begun_buffers
+    engine.label([a_request(engine, some_words(20, 0), session="a", first=14)])
+    assert engine.work.begun_buffers == begun, "the one used last is still there"
+
+
+def test_rows_are_counted_while_a_pass_computes_with_them_and_not_after_it_has_failed() -> None:
+    engine, words = streaming(max_kept_bytes=3 * 2**20), some_words(30, 9)
+    network = engine._networks[engine.models[0].name]
+    assert isinstance(network, StreamedNetwork)
+    engine.label([a_request(engine, words, session=name) for name in ("a", "b")])
+    alone, run, during = engine.work.kept_bytes // 2, network._network.run, []
+
+    def watched(batch: Sequence[RowStep]) -> list[NDArray[np.float32]]:
+        during.append(engine.work)
+        if len(during) > 1:
+            raise RuntimeError
+        return run(batch)
+
+    network._network.run = watched  # type: ignore[method-assign]
+    engine.label([a_request(engine, words, session=name) for name in ("c", "d")])
+    assert during[0].kept_sessions == 0, "two go for the two that are computed"
+    assert alone < during[0].kept_bytes <= 3 * 2**20 < 4 * alone
+    with pytest.raises(EngineError):
+        engine.label([a_request(engine, words, session="e")])
+    for name in ("c", "d"):
+        engine.forget(name)
+    assert engine.work.kept_bytes == 0, "what failed is not counted for ever"
+
+
+def test_a_session_that_alone_is_too_much_takes_no_room_from_the_others() -> None:
+    engine = streaming(max_kept_bytes=2**20)
+    engine.label([a_request(engine, some_words(20, 11), session="small")])
+    engine.label([a_request(engine, some_words(120, 12), session="large")])
+    assert (engine.work.kept_sessions, engine.work.evicted_sessions) == (1, 1)
+    begun = engine.work.begun_buffers
+    engine.label([a_request(engine, some_words(20, 11), session="small", first=14)])
+    assert engine.work.begun_buffers == begun
+
+
+def test_an_engine_that_may_keep_nothing_labels_all_the_same() -> None:
+    engine, words = streaming(max_kept_bytes=0), some_words(30, 7)
+    for size in (12, 15, 30):
+        request = a_request(engine, words[:size])
+        assert same_scores(engine.score([request])[0], whole_buffers().score([request])[0])
+    assert (engine.work.kept_sessions, engine.work.kept_bytes) == (0, 0)
+
+
+def test_what_is_forgotten_is_not_kept() -> None:
+    engine = streaming()
+    engine.label([a_request(engine, some_words(20, 8), session=name) for name in ("a", "b")])
+    engine.forget("a")
+    engine.forget("b")
+    assert (engine.work.kept_sessions, engine.work.kept_bytes) == (0, 0)
+
+
+@given(seeds, grown_by, st.integers(0, 9))
+@EXAMPLES
+def test_the_rows_that_wait_are_counted(seed: int, grown: list[int], behind: int) -> None:
+    engine, size = used_before(), 0
+    words = some_words(sum(grown), seed)
+    for more in grown:
+        size += more
+        engine.label([a_request(engine, words[:size], first=max(0, size - 10), end=max(1, size - behind))])
+        network = engine._networks[engine.models[0].name]
+        assert isinstance(network, StreamedNetwork)
+        for _, kept, nbytes in network._cache._kept.values():
+            waiting = sum(map(len, kept.waiting))
+            assert waiting == kept.waiting_rows * 2 * network._network.width * 4
+            assert nbytes == kept.nbytes == kept.room.nbytes + waiting
+
+
+@pytest.mark.parametrize("compiled", WAYS)
+def test_a_word_computed_again_says_what_it_said_before_to_the_last_bit(*, compiled: bool) -> None:
+    kept, anew = streaming(compiled=compiled), streaming(max_kept_bytes=0, compiled=compiled)
+    words = some_words(80, 10)
+    for size in (*range(3, 60, 3), 61, 62, 70, 71, 80):
+        request = a_request(kept, words[:size], first=max(0, size - 12), end=max(1, size - 6))
+        others = [a_request(anew, some_words(30, seed), session=f"other-{seed}") for seed in range(3)]
+        (streamed,), (computed, *_) = kept.score([request]), anew.score([request, *others])
+        assert all((one == two).all() for one, two in zip(streamed, computed, strict=True))

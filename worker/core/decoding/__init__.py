@@ -1,0 +1,1 @@
+"""From words and labels to frozen segments: the buffer, the cuts, what is kept, silence."""

@@ -1,0 +1,130 @@
+"""Who labels a session's buffer, and what it is given; ``decoding`` says when, and of which words.
+
+A buffer keeps its model until its start has moved: labels of two models never stand in one buffer.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from caesura.schemas.labels import Labels
+from caesura.worker.core.decoding.buffer import Buffer
+from caesura.worker.core.decoding.context import DecodingContext
+from caesura.worker.core.decoding.european_guard import keep_european_numbers_whole
+from caesura.worker.core.decoding.kept_numbers import marks_around_numbers
+from caesura.worker.core.decoding.kept_words import join_answers
+from caesura.worker.core.decoding.provisional_labels import ProvisionalLabels
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.core.language.rules import primary_language
+from caesura.worker.core.numbers.european_numbers import EUROPEAN
+
+__all__ = ["BufferLabels"]
+
+
+class BufferLabels:
+    """model: what labels the buffer; None: nothing does. lang: of the session. outlook: labels that may change."""
+
+    __slots__ = ("_buffer", "_context", "_session", "lang", "model", "provisional_labels")
+
+    def __init__(self, context: DecodingContext, session: str, buffer: Buffer, model: str | None, lang: str) -> None:
+        self._context = context
+        self._session = session
+        self._buffer = buffer
+        self.model = model
+        self.lang = lang
+        self.provisional_labels: ProvisionalLabels | None = None
+
+    @property
+    def look_ahead(self) -> int:
+        """Return L of the model that labels the buffer."""
+        return self._context.models.look_ahead_of(self.model)
+
+    @property
+    def is_bound(self) -> bool:
+        """Tell whether the buffer was labelled since its start moved, and so keeps its model."""
+        return self.model is not None and self._buffer.was_labelled_from_start
+
+    @property
+    def is_served(self) -> bool:
+        """Tell whether this worker has the model."""
+        return self.model in self._context.models.loaded
+
+    def choose(self, lang: str) -> None:
+        """Take the model that is active for a language."""
+        active = self._context.models.active.get(primary_language(lang))
+        chosen = None if active is None else active.name
+        if chosen != self.model:
+            self._buffer.settled = 0  # what another said, or nobody, is asked again
+        self.model = chosen
+
+    def give_up(self) -> None:
+        """Have no model: the one that was asked gave no answer."""
+        self.model = self.provisional_labels = None
+
+    def known(self, first: int, end: int) -> Labels | None:
+        """Return the labels of the words from ``first`` to ``end`` that were asked for before; None: nobody knows."""
+        return (
+            None
+            if self.provisional_labels is None
+            else self.provisional_labels.answer(self._buffer, self.model, range(first, end))
+        )
+
+    def request(self, first: int, end: int, *, sentence_end: float = 0.0) -> LabelRequest | None:
+        """Return what to ask for the labels of the words from ``first`` to ``end``; None: nothing labels the buffer.
+
+        sentence_end: the offset of the last word's sentence marks.
+        """
+        if self.model is None:
+            return None
+        rules = self._context.rules
+        return LabelRequest(
+            session=self._session,
+            model_id=self.model,
+            buffer_start=self._buffer.start,
+            words=tuple(self._buffer.views),
+            first=first,
+            end=self._asked_end(end),
+            offsets=rules.score_offsets(sentence_end),
+            probabilities=rules.probabilities,
+        )
+
+    def take(self, answer: Labels | None, first: int, end: int, *, punctuation: bool) -> Labels | None:
+        """Return the labels of the words from ``first`` to ``end``; where it looks ahead, keep those behind apart.
+
+        answer: to ``request``, where it asked; None where there is none, so None is returned. punctuation: whether
+        marks are wished for.
+        """
+        asked_end = self._asked_end(end)
+        if self.model is None:
+            labels: Labels | None = Labels.none(asked_end - first)
+        elif answer is not None and not punctuation:
+            labels = replace(
+                Labels.none(asked_end - first),
+                disfluency=answer.disfluency,
+                disfluency_probability=answer.disfluency_probability,
+                turn_end=answer.turn_end,
+            )
+        else:
+            labels = answer
+        if labels is not None and any(labels.punctuation):
+            labels = self._with_whole_phrases(labels, first)
+        if labels is None or not self._context.looks_ahead:
+            return labels
+        start = self._buffer.start
+        self.provisional_labels = ProvisionalLabels(
+            model=self.model, start=start, first=start + first, end=self._buffer.end, labels=labels
+        )
+        return labels.part(0, end - first)
+
+    def _with_whole_phrases(self, labels: Labels, first: int) -> Labels:
+        marks = bytearray(self._buffer.labels.punctuation[:first] + labels.punctuation)
+        views, digit_commas = self._buffer.views, self._context.rules.digit_commas
+        if (language := primary_language(self.lang)) in EUROPEAN:
+            keep_european_numbers_whole(views, marks, first, language, digit_commas=digit_commas)
+        else:
+            marks_around_numbers(views, marks, first, look_ahead_words=self.look_ahead, digit_commas=digit_commas)
+            join_answers(views, marks, first)
+        return labels.with_marks(bytes(marks[first:]))
+
+    def _asked_end(self, end: int) -> int:
+        return len(self._buffer) if self._context.looks_ahead else end

@@ -1,0 +1,1 @@
+"""Words of a language: cleaning of case, segmentation, dictionaries and the rules of decoding."""

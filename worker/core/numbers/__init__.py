@@ -1,0 +1,1 @@
+"""Numbers as they are spoken, in English and Chinese."""

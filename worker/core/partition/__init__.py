@@ -1,0 +1,1 @@
+"""The sessions of one partition: batches, timers, dormant sessions, replay offsets."""

@@ -1,0 +1,1 @@
+"""Text out of labelled words: marks, spaces, case, paragraphs, conversations."""

@@ -1,0 +1,1 @@
+"""One session: its state, what it asks of the engine, its snapshot and recovery."""

@@ -1,0 +1,109 @@
+"""Sessions whose work is not done: which labels they want, and what they froze (``partition``).
+
+Rules:
+
+1. Under one name two sessions may wait, a forgotten one and the one that began anew: the older finishes first.
+2. A session is worked on when labels have come for it, and at ``waiting`` where more was queued since; no other is
+   looked at: what it wants is known. It is not known of a session in whose work something was raised (a caller of the
+   library may go on behind Ctrl-C): that one is looked at again.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from caesura.schemas.labels import Labels
+from caesura.worker.core.decoding.segment_writer import OutSegment
+from caesura.worker.core.session.batching import PendingLabels
+from caesura.worker.core.session.session import Session
+
+__all__ = ["SessionWork"]
+
+
+class SessionWork:
+    """The busy sessions of one partition, by name, and the segments that nobody has taken yet."""
+
+    def __init__(self, partition: int) -> None:
+        self._partition = partition
+        self._busy: dict[str, deque[Session]] = {}
+        self._wanted: dict[str, PendingLabels] = {}
+        self._changed: dict[str, None] = {}
+        self._segments: list[OutSegment] = []
+
+    def __bool__(self) -> bool:
+        """Tell whether any session has work that is not done."""
+        return bool(self._busy)
+
+    def __contains__(self, key: str) -> bool:
+        """Tell whether sessions of this name have work that is not done."""
+        return key in self._busy
+
+    def add(self, key: str, session: Session) -> None:
+        """Take note of a session, which may be busy."""
+        busy = self._busy.get(key)
+        if session.is_busy:
+            self._changed[key] = None
+            if busy is None:
+                self._busy[key] = deque((session,))
+            elif session not in busy:
+                busy.append(session)
+
+    def drop(self, key: str) -> None:
+        """Drop the work of all sessions of this name, and their segments not taken yet."""
+        self._busy.pop(key, None)
+        self._wanted.pop(key, None)
+        self._changed.pop(key, None)
+        self._segments = [one for one in self._segments if one.segment.session != key]
+
+    def waiting(self, now_ms: int) -> list[PendingLabels]:
+        """Work wherever no labels are wanted yet, and return what is wanted. now_ms: wall clock."""
+        for key in list(self._changed):
+            self._advance(key, now_ms)
+        return list(self._wanted.values())
+
+    def resolve(self, key: str, labels: Labels, now_ms: int) -> None:
+        """Give a session the labels it wants. now_ms: wall clock. ValueError: they are not one of each kind a word."""
+        self._answered(key).resolve(labels, now_ms)
+        self._advance(key, now_ms)
+
+    def fall_back(self, key: str, now_ms: int) -> None:
+        """Let a session go on without the labels it wants: its buffer freezes unlabelled, cause ``fallback``."""
+        self._answered(key).fall_back(now_ms)
+        self._advance(key, now_ms)
+
+    def take_segments(self) -> list[OutSegment]:
+        """Return the segments that froze since the last call, each session's in order."""
+        taken, self._segments = self._segments, []
+        return taken
+
+    def queued_words(self, key: str) -> int | None:
+        """Return how many words of a session wait for labels behind the running work; None where it has no work."""
+        busy = self._busy.get(key)
+        return None if busy is None else sum(session.queued_words for session in busy)
+
+    def _answered(self, key: str) -> Session:
+        """Return the session of this name that wants labels. What it wants next is not known until it is advanced."""
+        session = self._busy[key][0]
+        self._changed[key] = None
+        return session
+
+    def _advance(self, key: str, now_ms: int) -> None:
+        """Work on the oldest session of this name until it wants labels, and note what, or that all is done."""
+        busy = self._busy.get(key)
+        while busy:
+            session = busy[0]
+            request = session.request(now_ms)
+            self._segments.extend(session.take_segments())
+            if request is not None:
+                self._wanted[key] = PendingLabels(
+                    partition=self._partition,
+                    request=request,
+                    waiting_since_ms=session.waiting_since_ms,
+                    queued_words=session.queued_words,
+                )
+                self._changed.pop(key, None)
+                return
+            busy.popleft()
+        self._wanted.pop(key, None)
+        self._busy.pop(key, None)
+        self._changed.pop(key, None)

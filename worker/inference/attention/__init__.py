@@ -1,0 +1,1 @@
+"""Attention of many sessions' rows, compiled or by NumPy."""

@@ -1,0 +1,1 @@
+"""Keys and values of sessions between two steps, and their memory."""

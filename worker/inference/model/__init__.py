@@ -1,0 +1,1 @@
+"""A models folder: manifest, vocabulary, heads."""

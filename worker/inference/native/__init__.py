@@ -1,0 +1,1 @@
+"""C sources of the compiled kernels, and their types."""

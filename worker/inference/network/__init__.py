@@ -1,0 +1,1 @@
+"""A CT-Transformer run over whole buffers, or row by row as a stream."""

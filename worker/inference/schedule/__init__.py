@@ -1,0 +1,1 @@
+"""Which rows a step computes, layer by layer."""

@@ -1,0 +1,78 @@
+"""What is told of checkpoints and claims on their way: the numbered points of the protocol, and how a checkpoint ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from caesura.schemas.segments import Segment
+from caesura.worker.core.decoding.decoding_counts import DecodingCounts
+from caesura.worker.ports.observer import Event
+from caesura.worker.ports.reasons import CheckpointOutcome
+
+__all__ = [
+    "CheckpointTaken",
+    "CommitStep",
+    "CommitStepReached",
+    "DecodingCounted",
+    "ProducerRebuilt",
+    "SegmentsPublished",
+]
+
+
+class CommitStep(StrEnum):
+    """The numbered points of the protocol; reached in this order in an undisturbed checkpoint (docs/exactly-once.md)."""
+
+    STAGED = "1_staged"
+    BEGUN = "2_begun"
+    PUBLISHED = "2_published"
+    OFFSETS_SENT = "3_offsets_sent"
+    COMMITTED = "3_committed"
+    ADOPTED = "3_adopted"
+    SAVED = "4_saved"
+    CLAIM_OFFSET_READ = "claim_1_offset_read"
+    CLAIM_LOADED = "claim_2_loaded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitStepReached(Event):
+    """A checkpoint or claim reached a step."""
+
+    step: CommitStep
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointTaken(Event):
+    """A checkpoint, committed or not: durations in milliseconds by step, counts, and what was left out and why."""
+
+    outcome: CheckpointOutcome
+    partitions: int
+    sessions: int
+    segments: int
+    words: int
+    dead_letters: int
+    step_ms: Mapping[str, float] = field(default_factory=dict)
+    dropped: Mapping[int, CheckpointOutcome] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentsPublished(Event):
+    """Segments whose checkpoint has committed."""
+
+    partition: int
+    segments: Sequence[Segment]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecodingCounted(Event):
+    """What decoding has counted in checkpoints that committed."""
+
+    counts: DecodingCounts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerRebuilt(Event):
+    """A producer destroyed and made anew."""
+
+    reason: CheckpointOutcome

@@ -1,0 +1,1 @@
+"""A checkpoint's value, its commit, and its save to Redis afterwards."""

@@ -1,0 +1,211 @@
+"""A checkpoint: the one place that knows the order of writes over Kafka and Redis (docs/exactly-once.md).
+
+1. stage    polled words applied, labelled, frozen: in memory. Done before; a ``StagedCheckpoint`` is its result. The bytes of the
+            save are encoded here, from exactly this state.
+2. publish  begin the transaction; segments, routes, dead letters, ledger records.
+3. commit   send each partition's next offset with the checkpoint id as metadata; commit. The group is the only fence.
+4. save     what is committed goes to Redis, beside the loop (``saves``).
+
+No failure is interpreted here beyond "did not commit for sure" and "nobody knows": both drop the staged copies and
+have the partitions claimed again, and a claim reads from Kafka which checkpoint counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from caesura.worker.errors import AbortableError, AwaitedBroker, CaesuraError, FatalError, FencedError, RetriableError
+from caesura.worker.ports.clock import Clock
+from caesura.worker.ports.commit_steps import CheckpointTaken, CommitStep, CommitStepReached
+from caesura.worker.ports.observer import Observer
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.ports.reasons import CheckpointOutcome
+from caesura.worker.ports.word_source import GroupMembership, WordSource
+from caesura.worker.runtime.checkpoint.staged_checkpoint import StagedCheckpoint, TransactionPart
+from caesura.worker.runtime.settings.deadline import Deadline
+
+__all__ = ["Checkpoint", "CheckpointResult", "Transacted"]
+
+
+_LEAST_S = 1.0
+"""A transaction, and the call that ends it, are given so much time at least: too late, they would be in vain."""
+
+
+class Transacted(NamedTuple):
+    """What became of a transaction. refused: why it did not commit for sure. publisher_lost, awaits: as below."""
+
+    refused: CheckpointOutcome | None
+    publisher_lost: CheckpointOutcome | None
+    awaits: AwaitedBroker | None = None
+
+
+@dataclass(slots=True)
+class CheckpointResult:
+    """What became of a checkpoint.
+
+    dropped: partition -> why its staged copy must be thrown away and the partition claimed again.
+    publisher_lost: why the producer must be rebuilt before the next transaction; None where it need not.
+    awaits: the broker that did not answer, where it is known.
+    """
+
+    committed: list[StagedCheckpoint] = field(default_factory=list)
+    dropped: dict[int, CheckpointOutcome] = field(default_factory=dict)
+    publisher_lost: CheckpointOutcome | None = None
+    awaits: AwaitedBroker | None = None
+
+
+class Checkpoint:
+    """Takes checkpoints, one after another, for the partitions it is given.
+
+    is_held: tells whether a partition is still held under the claim that staged it. Brokers take a member's offset of
+    any partition, also of one that went to another member, which would set that one's offset back.
+    """
+
+    def __init__(
+        self,
+        *,
+        source: WordSource,
+        publisher: Publisher,
+        clock: Clock,
+        observer: Observer,
+        timeout_s: float,
+        is_held: Callable[[StagedCheckpoint], bool],
+    ) -> None:
+        self._source = source
+        self._is_held = is_held
+        self._publisher = publisher
+        self._clock = clock
+        self._observer = observer
+        self._timeout_s = timeout_s
+        self._awaits: AwaitedBroker | None = None
+
+    def take(
+        self, staged: Sequence[StagedCheckpoint], *, stage_ms: float = 0.0, deadline: Deadline | None = None
+    ) -> CheckpointResult:
+        """Take one checkpoint over these partitions; blocks at most about the time-out, or until a nearer deadline.
+
+        FatalError where an invariant or a setting is broken; everything else is in the result.
+        """
+        timer = _StepTimer(self._clock)
+        timer.step_ms["stage"] = stage_ms
+        self._observer.note(CommitStepReached(step=CommitStep.STAGED))
+        result = CheckpointResult()
+        refused, result.publisher_lost, result.awaits = self._transact(staged, timer, deadline)
+        if refused is None:
+            result.committed.extend(staged)
+        else:
+            result.dropped.update({one.partition: refused for one in staged})
+        self._observer.note(_summary(staged, result, timer.step_ms))
+        return result
+
+    def announce(self, parts: Sequence[TransactionPart], deadline: Deadline | None = None) -> Transacted:
+        """Commit offsets alone, with nothing saved. FatalError; everything else is in the result."""
+        return self._transact(parts, _StepTimer(self._clock), deadline)
+
+    def _transact(self, parts: Sequence[TransactionPart], timer: _StepTimer, until: Deadline | None) -> Transacted:
+        """Publish and commit."""
+        left_s = self._timeout_s if until is None else min(self._timeout_s, max(_LEAST_S, until.left_s))
+        deadline = Deadline.after(self._clock, left_s)
+        try:
+            self._publish(parts)
+            timer.lap("publish")
+            membership = self._source.membership()
+            if not membership.current:
+                # Brokers take a commit without generation and member id unfenced.
+                raise AbortableError("group membership has no generation")
+            self._send_offsets(parts, membership, deadline)
+            self._observer.note(CommitStepReached(step=CommitStep.OFFSETS_SENT))
+        except FatalError:
+            raise
+        except CaesuraError as error:
+            lost = self._abort(deadline)
+            if lost is not None and isinstance(error, FencedError):
+                # The group's fence leaves the producer whole; one that cannot even abort was replaced itself.
+                lost = CheckpointOutcome.PUBLISHER_FENCED
+            timer.lap("abort")
+            return Transacted(CheckpointOutcome.of_transaction(error), lost, error.awaits)
+        outcome = self._commit(deadline)
+        timer.lap("commit")
+        if outcome is None:
+            self._observer.note(CommitStepReached(step=CommitStep.COMMITTED))
+            return Transacted(refused=None, publisher_lost=None)
+        to_abort = outcome in {CheckpointOutcome.COMMIT_ABORTED, CheckpointOutcome.CONTENT_REFUSED}
+        return Transacted(outcome, self._abort(deadline) if to_abort else outcome, self._awaits)
+
+    def _publish(self, parts: Sequence[TransactionPart]) -> None:
+        self._publisher.begin()
+        self._observer.note(CommitStepReached(step=CommitStep.BEGUN))
+        for one in parts:
+            for message in one.messages:
+                self._publisher.publish(message)
+        self._observer.note(CommitStepReached(step=CommitStep.PUBLISHED))
+
+    def _send_offsets(self, parts: Sequence[TransactionPart], membership: GroupMembership, deadline: Deadline) -> None:
+        gone = [one.partition for one in parts if isinstance(one, StagedCheckpoint) and not self._is_held(one)]
+        if gone:
+            raise FatalError(f"partitions {gone} were let go or claimed again between staging and commit")
+        offsets = {one.partition: one.next for one in parts}
+        while True:
+            try:
+                self._publisher.send_offsets(offsets, membership, deadline.left_s)
+            except RetriableError:
+                if deadline.passed:
+                    raise
+            else:
+                return
+
+    def _commit(self, deadline: Deadline) -> CheckpointOutcome | None:
+        """Commit; None where it is certain, else why not. One call: a second may take its answer (ADR 0047)."""
+        self._awaits = None
+        try:
+            self._publisher.commit(max(_LEAST_S, deadline.left_s))
+        except FatalError:
+            raise
+        except CaesuraError as error:
+            self._awaits = error.awaits
+            return CheckpointOutcome.of_commit(error)
+        return None
+
+    def _abort(self, deadline: Deadline) -> CheckpointOutcome | None:
+        """Abort; None where the producer can go on, else why it must be rebuilt."""
+        try:
+            self._publisher.abort(max(_LEAST_S, deadline.left_s))
+        except FatalError:
+            raise
+        except CaesuraError as error:
+            return CheckpointOutcome.of_abort(error)
+        return None
+
+
+class _StepTimer:
+    """Milliseconds by step of one checkpoint."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._last_s = clock.monotonic_s()
+        self.step_ms: dict[str, float] = {}
+
+    def lap(self, step: str) -> None:
+        now_s = self._clock.monotonic_s()
+        self.step_ms[step] = (now_s - self._last_s) * 1000.0
+        self._last_s = now_s
+
+
+def _summary(
+    staged: Sequence[StagedCheckpoint], result: CheckpointResult, step_ms: dict[str, float]
+) -> CheckpointTaken:
+    segments = [segment for one in result.committed for segment in one.segments]
+    return CheckpointTaken(
+        outcome=CheckpointOutcome.COMMITTED
+        if result.committed
+        else next(iter(result.dropped.values()), CheckpointOutcome.EMPTY),
+        partitions=len(staged),
+        sessions=sum(sum(data is not None for data in one.snapshots.values()) for one in staged),
+        segments=len(segments),
+        words=sum(len(segment.words) for segment in segments),
+        dead_letters=sum(one.dead_letters for one in result.committed),
+        step_ms=step_ms,
+        dropped=result.dropped,
+    )

@@ -1,0 +1,69 @@
+"""A partition that begins at an offset that somebody set: its ledger forgets what it knew, so that no rebuild does.
+
+Without that, a later loss of Redis would bring sessions back that the adoption gave up, and pass over records that it
+read again because they were refused before.
+
+It never begins where a session may have begun that has published: that one would begin there again, under the same
+``since``, and its segments would come a second time under the same names (ADR 0033).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from caesura.schemas.ledger_sum import LedgerSum
+from caesura.worker.ports.reasons import ParkReason
+from caesura.worker.runtime.ledger.ledger_reading import LedgerReading, UnreadableLedgerError
+from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
+from caesura.worker.runtime.retries.parking import Parked
+
+__all__ = ["Adoption"]
+
+_CHUNK_RECORDS = 1000
+_DONE = object()
+
+
+class Adoption:
+    """Reads the ledger, a chunk a turn. finish: is given the keys to forget, and the ledger's end.
+
+    parked: what to say where it cannot be read, or forbids to begin there.
+    """
+
+    # A rebuild has these two, too: an adoption announces no try.
+    announces = False
+    announced = False
+
+    def __init__(
+        self,
+        ledger: LedgerReading,
+        *,
+        next_offset: int,
+        timeout_s: float,
+        stall_s: float,
+        finish: Callable[[list[str], int], LoadedPartition],
+        parked: Callable[[ParkReason, str], Parked],
+    ) -> None:
+        self._ledger = ledger
+        self._next_offset = next_offset
+        self._steps = ledger.run(chunk_records=_CHUNK_RECORDS, timeout_s=timeout_s, stall_s=stall_s)
+        self._finish = finish
+        self._parked = parked
+
+    def let_go(self) -> None:
+        """Do nothing: no session has come of it."""
+
+    def advance(self) -> LoadedPartition | Parked | None:
+        """Do one chunk of the work; None: there is more. RetriableError: claim again."""
+        try:
+            if next(self._steps, _DONE) is not _DONE:
+                return None
+        except UnreadableLedgerError as error:
+            return self._parked(ParkReason.LEDGER_UNREADABLE, error.detail(self._next_offset, LedgerSum()))
+        begun = self._ledger.begun_through
+        if self._next_offset <= begun:
+            detail = (
+                f"the offset is {self._next_offset}, and sessions that published began as late as {begun}: their "
+                f"segments would come again under the same names; free is {begun + 1}; see docs/operations.md"
+            )
+            return self._parked(ParkReason.OFFSET_FROM_OUTSIDE, detail)
+        return self._finish(self._ledger.keys_from(self._next_offset), self._ledger.end)

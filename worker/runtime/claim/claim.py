@@ -1,0 +1,239 @@
+"""The claim of a partition: learn which checkpoint was committed last, and load it where Redis holds it.
+
+1. leave the claim's token with the group, and read the committed offset with stable offsets required (it waits while a
+   transaction on it is open);
+2. read what Redis holds; where it does not answer for long it counts as empty;
+3. judge (``verdict``): Redis holds the committed checkpoint, or one before it, from which the log catches up, or the
+   partition is rebuilt from the log;
+4. load **all** sessions, because timers of sessions without new words must fire too. Where they do not add up to what
+   the manifest says, the partition is rebuilt.
+
+A claim is tried in short calls, so that partitions that are loaded go on. The same claim follows every abort and every
+commit whose outcome nobody knows: there is no other way to learn it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from caesura.schemas.checkpoint import CheckpointId, Manifest, OffsetMetadata
+from caesura.schemas.ledger_sum import LedgerSum
+from caesura.worker.errors import ForeignStateError, StoreError
+from caesura.worker.ports.commit_steps import CommitStep, CommitStepReached
+from caesura.worker.ports.observer import CallFailed
+from caesura.worker.ports.reasons import ClaimVerdict, ParkReason
+from caesura.worker.ports.records import CommittedOffset
+from caesura.worker.ports.session_store import StoredHead
+from caesura.worker.runtime.checkpoint.redis_sessions import RedisManifest, RedisSessions
+from caesura.worker.runtime.claim.claim_token import ClaimToken
+from caesura.worker.runtime.claim.claim_tries import ClaimTries
+from caesura.worker.runtime.claim.first_start import why_not_new
+from caesura.worker.runtime.claim.verdict import judge
+from caesura.worker.runtime.partition.claim_result import ClaimResult
+from caesura.worker.runtime.retries.parking import Parked, count_changed
+from caesura.worker.runtime.retries.poison_isolation import RetryHistory
+from caesura.worker.runtime.settings.parts import RuntimeAdapters
+from caesura.worker.runtime.settings.settings import RuntimeSettings, StartAt
+
+__all__ = ["Claim"]
+
+_STORE_PATIENCE_S = 2.0
+"""How long a claim waits for a Redis that does not answer: a fail-over is often over by then."""
+
+
+class Claim:
+    """One partition's way from assigned to loaded. ``advance`` until it answers something other than None.
+
+    tries: how often the partition was tried before; the loop says there what is not to count. first_ends: where each
+    partition without a committed offset ended as it was claimed first; what came later is read, however often the first
+    checkpoint fails (``StartAt.LATEST``).
+    """
+
+    def __init__(
+        self,
+        partition: int,
+        parts: RuntimeAdapters,
+        settings: RuntimeSettings,
+        *,
+        partitions: int,
+        first_ends: dict[int, int] | None = None,
+    ) -> None:
+        self.tries = ClaimTries(partition, parts.source, settings)
+        self._partition = partition
+        self._partitions = partitions
+        self._first_ends = {} if first_ends is None else first_ends
+        self._store = parts.store
+        self._source = parts.source
+        self._parts = parts
+        self._token = ClaimToken(partition, parts, settings)
+        self._observer = parts.observer
+        self._settings = settings
+        self._timeout_s = settings.claim_timeout_s
+        self._silent_since_s: float | None = None
+        self._reading: tuple[RedisSessions, ClaimResult] | None = None
+
+    @property
+    def reads(self) -> bool:
+        """Tell whether it is in the midst of the stored sessions, and can go on at once."""
+        return self._reading is not None
+
+    def advance(self) -> ClaimResult | Parked | None:
+        """Try once, in short calls; None: there is more to read. RetriableError: not yet, try again later.
+
+        What was reached before a fault is kept, but for the stored sessions: they are read from the first one again.
+        """
+        if self._reading is None:
+            try:
+                return self._judge()
+            except ForeignStateError as error:
+                return self._park(ParkReason.STATE_UNREADABLE, str(error))
+        (sessions, state), self._reading = self._reading, None
+        return self._read_on(sessions, state)
+
+    def _read_on(self, sessions: RedisSessions, state: ClaimResult) -> ClaimResult | None:
+        try:
+            if not sessions.read():
+                self._reading = sessions, state
+                return None
+            unchanged = RedisManifest.of(self._head()).manifest == sessions.manifest
+        except StoreError as error:
+            self._silent(error)
+            return state.without_store()
+        if not unchanged:
+            return None  # a late write landed meanwhile: read again
+        if not sessions.complete:
+            return state.without_store()
+        self._observer.note(CommitStepReached(step=CommitStep.CLAIM_LOADED))
+        return replace(state, snapshots=sessions.snapshots)
+
+    def _head(self) -> StoredHead:
+        try:
+            return self._store.head(self._partition)
+        except ForeignStateError:  # something else than a hash: a full write takes its place
+            return StoredHead(manifest=b"", id=None)
+
+    def _silent(self, error: StoreError) -> None:
+        """Wait for a Redis that does not answer. StoreError until it has been silent for long."""
+        now_s = self._parts.clock.monotonic_s()
+        if self._silent_since_s is None:
+            self._silent_since_s = now_s
+        if now_s - self._silent_since_s < _STORE_PATIENCE_S:
+            raise error
+        self._observer.note(CallFailed.of("load", error))
+
+    def _found(self) -> RedisManifest:
+        try:
+            head = self._head()
+        except StoreError as error:
+            self._silent(error)
+            return RedisManifest(manifest=None, anything=False)
+        return RedisManifest.of(head)
+
+    def _judge(self) -> ClaimResult | Parked | None:
+        """Read the committed offset and what is stored; begin to load, or say how else it goes on."""
+        partitions = self._source.partition_count(self._timeout_s)
+        if partitions != self._partitions:
+            return self._park(*count_changed(self._partitions, partitions))
+        committed = self._token.read_committed()
+        metadata = self._ours(committed)
+        if metadata is not None and metadata.partitions != self._partitions:
+            return self._park(*count_changed(metadata.partitions, self._partitions))
+        reason = self._why_not_new() if committed is None else None
+        if reason is not None and not (
+            reason[0] == ParkReason.OFFSET_FROM_OUTSIDE and self._settings.adopt_foreign_offsets
+        ):
+            return self._park(*reason)
+        return self._go_on(committed, metadata, known=reason is not None)
+
+    def _go_on(
+        self, committed: CommittedOffset | None, metadata: OffsetMetadata | None, *, known: bool
+    ) -> ClaimResult | Parked | None:
+        """Compare what is committed with what is stored. known: something knows a partition without an offset."""
+        found = self._found()
+        verdict = judge(offset_known=committed is not None, committed=metadata.id if metadata else None, found=found)
+        if known or verdict is ClaimVerdict.FOREIGN:
+            return self._adopt(committed)
+        state = self._state(verdict, committed, metadata)
+        if verdict is ClaimVerdict.BEHIND:
+            if state.tries.exhausted:
+                detail = "its sessions' rebuild never commits; see docs/operations.md"
+                return self._park(ParkReason.REBUILD_FAILS, detail)
+            state = state.without_store()
+            if found.manifest is None or metadata is None or not _is_before(found.manifest, metadata):
+                return state
+        if found.manifest is not None:
+            state = replace(state, stored=found.manifest, ledger_end=found.manifest.ledger_end)
+            self._reading = RedisSessions(self._store.load(self._partition), found.manifest), state
+            return None
+        self._observer.note(CommitStepReached(step=CommitStep.CLAIM_LOADED))
+        return state
+
+    def _ours(self, committed: CommittedOffset | None) -> OffsetMetadata | None:
+        """Return the metadata that a checkpoint of ours committed with this very offset; None: somebody set it."""
+        metadata = OffsetMetadata.decode(committed.metadata) if committed else None
+        if committed is None or metadata is None:
+            return None
+        place = self._source.topic, self._partition, committed.next_offset
+        return metadata if metadata.belongs_to(*place) else None
+
+    def _adopt(self, committed: CommittedOffset | None) -> ClaimResult | Parked:
+        """Begin at an offset that was set from outside, where the setting allows it."""
+        if not self._settings.adopt_foreign_offsets:
+            detail = "the committed offset is not one of ours; see docs/operations.md"
+            return self._park(ParkReason.OFFSET_FROM_OUTSIDE, detail)
+        return ClaimResult(
+            partition=self._partition,
+            partitions=self._partitions,
+            verdict=ClaimVerdict.FOREIGN,
+            token=self._token.token,
+            nonce=self._token.nonce,
+            history=self._token.nonce,
+            next_offset=committed.next_offset if committed else self._first_offset(),
+        )
+
+    def _why_not_new(self) -> tuple[ParkReason, str] | None:
+        """Say why a partition without a committed offset cannot begin; None where nothing knows it."""
+        return why_not_new(self._partition, self._parts, self._settings, partitions=self._partitions)
+
+    def _state(
+        self, verdict: ClaimVerdict, committed: CommittedOffset | None, metadata: OffsetMetadata | None
+    ) -> ClaimResult:
+        next_offset = committed.next_offset if committed else self._first_offset()
+
+        def history(*, lost: bool) -> RetryHistory:
+            return self.tries.of_a_step(metadata, self._token.token, next_offset, lost=lost)
+
+        return ClaimResult(
+            partition=self._partition,
+            partitions=self._partitions,
+            verdict=verdict,
+            token=self._token.token,
+            nonce=self._token.nonce,
+            history=metadata.history if metadata else self._token.nonce,
+            next_offset=next_offset,
+            replay_offset=metadata.replay_offset if metadata else next_offset,
+            retry_history=history(lost=False),
+            lost_history=lambda: history(lost=True),
+            tries=self.tries.of_a_rebuild(metadata, self._token.token),
+            ledger=metadata.ledger if metadata else LedgerSum(),
+            leader_epoch=committed.leader_epoch if committed else None,
+        )
+
+    def _first_offset(self) -> int:
+        low, end = self._source.watermarks(self._partition, self._timeout_s)
+        if self._settings.start_at is StartAt.EARLIEST:
+            return low
+        return self._first_ends.setdefault(self._partition, end)
+
+    def _park(self, reason: ParkReason, detail: str) -> Parked:
+        return Parked(partition=self._partition, reason=reason, detail=detail)
+
+
+def _is_before(stored: Manifest, committed: OffsetMetadata) -> bool:
+    """Tell whether what is stored was committed before, in the same history, and the log can catch up from it."""
+    last = CheckpointId.parse(stored.id)
+    return (
+        stored.history == committed.history
+        and (last.token, last.n) < (committed.id.token, committed.id.n)
+        and stored.ledger_end >= 0
+    )

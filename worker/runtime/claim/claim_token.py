@@ -1,0 +1,51 @@
+"""A claim's token, which it leaves with the group: it numbers the claims of a partition, one after another."""
+
+from __future__ import annotations
+
+import re
+import secrets
+
+from caesura.schemas.checkpoint import OffsetMetadata
+from caesura.worker.errors import ForeignStateError
+from caesura.worker.ports.commit_steps import CommitStep, CommitStepReached
+from caesura.worker.ports.records import CommittedOffset
+from caesura.worker.runtime.ledger.stable_offset import StableOffset
+from caesura.worker.runtime.settings.parts import RuntimeAdapters
+from caesura.worker.runtime.settings.settings import RuntimeSettings
+
+__all__ = ["ClaimToken"]
+
+_TOKEN = re.compile(r"[0-9]{1,15}")
+_LARGEST = 10**15 - 1
+
+
+class ClaimToken:
+    """The token of one claim, above the committed one and that of the claim before; and the claim's nonce.
+
+    The nonce makes the claim's checkpoint ids unique whatever is known of the claims before.
+    """
+
+    def __init__(self, partition: int, parts: RuntimeAdapters, settings: RuntimeSettings) -> None:
+        self.nonce = secrets.token_hex(8)
+        self.token = 0
+        self._observer = parts.observer
+        self._stable_offset = StableOffset(partition, parts, settings)
+
+    def read_committed(self) -> CommittedOffset | None:
+        """Leave the token with the group; return the committed offset. RetriableError; ForeignStateError."""
+        while True:
+            committed = self._stable_offset.read(self._leave)
+            metadata = OffsetMetadata.decode(committed.metadata) if committed else None
+            self._observer.note(CommitStepReached(step=CommitStep.CLAIM_OFFSET_READ))
+            if metadata is None or metadata.id.token < self.token:
+                return committed
+            if metadata.id.token >= _LARGEST:
+                raise ForeignStateError(f"no token is above {metadata.id.token}, which the committed offset names")
+            self.token = metadata.id.token + 1
+
+    def _leave(self, found: str) -> str:
+        """Return the token to leave: above the one that is found there, unless this claim has left it."""
+        last = int(found) if _TOKEN.fullmatch(found) else 0
+        if last > self.token or not self.token:
+            self.token = min(last + 1, _LARGEST)
+        return str(self.token)

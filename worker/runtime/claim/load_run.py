@@ -1,0 +1,63 @@
+"""From a claim's snapshots to a loaded partition, in pieces: sessions that are open are made, closed ones rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from caesura.schemas.state import SessionState, decode_state
+from caesura.worker.core.partition.partition import PartitionSessions
+from caesura.worker.runtime.checkpoint.redis_sessions import PIECE_SESSIONS
+from caesura.worker.runtime.claim.rebuild_run import RebuildRun
+from caesura.worker.runtime.partition.claim_result import ClaimResult
+from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
+from caesura.worker.runtime.settings.totals import SessionTotals
+
+__all__ = ["LoadRun"]
+
+
+class LoadRun:
+    """``advance`` until it answers something other than None. rebuild: what to do where a snapshot cannot be read.
+
+    finish: is given the session that was spoken to last, too; None where there is none.
+    """
+
+    def __init__(
+        self,
+        claimed: ClaimResult,
+        sessions: PartitionSessions,
+        *,
+        finish: Callable[[PartitionSessions, SessionTotals, SessionState | None], LoadedPartition],
+        rebuild: Callable[[ClaimResult], RebuildRun],
+    ) -> None:
+        self._claimed = claimed
+        self._sessions = sessions
+        self._left = iter(claimed.snapshots.items())
+        self._totals = SessionTotals()
+        self._last: SessionState | None = None
+        self._finish = finish
+        self._rebuild = rebuild
+
+    def advance(self) -> LoadedPartition | RebuildRun | None:
+        """Make so many sessions; None: there are more."""
+        try:
+            for _ in range(PIECE_SESSIONS):
+                found = next(self._left, None)
+                if found is None:
+                    return self._finish(self._sessions, self._totals, self._last)
+                name, stored = found
+                state = _state_of(name, stored)
+                self._sessions.restore(state, stored)
+                self._totals.change(self._totals.shares({name: stored}, (name,)))
+                if self._last is None or state.output.last_offset > self._last.output.last_offset:
+                    self._last = state
+        except ValueError:
+            return self._rebuild(self._claimed.without_store())
+        return None
+
+
+def _state_of(name: str, stored: bytes) -> SessionState:
+    """Read a session's snapshot; ValueError where it is none, or another session's."""
+    state = decode_state(stored)
+    if state.session != name:
+        raise ValueError("a snapshot under another session's name")
+    return state

@@ -1,0 +1,340 @@
+"""A partition's sessions come back from the log: Kafka is the truth (docs/design.md, *Loss of Redis*).
+
+Where Redis holds an older checkpoint of the same history, its sessions catch up:
+
+1. read the ledger from where it ended with that checkpoint. The snapshot of a session that it forgets is dropped; where
+   it has a record of a session, that takes the snapshot's place, and text from before the checkpoint is the snapshot's;
+2. all of these must add up to what was committed of the ledger. Where they do not, or the log does not reach back so
+   far, the partition is rebuilt from nothing;
+3. read the input from the checkpoint's offset to the committed one, as below.
+
+Where Redis holds nothing that counts, they are rebuilt:
+
+1. read the committed records of the ledger up to its end (``ledger_reading``), keep the last one of each session, and
+   compare them with what was committed of them (``ledger_check``);
+2. read the input again from the replay offset, which the committed offset's metadata names, to the committed offset:
+   the ledger's sessions get the text of their buffers back, and whatever came after a session's record is applied as if
+   for the first time, but that no timer fires meanwhile (``partition``, rule 5);
+3. add up what was made. All of it is saved after the first checkpoint, by a full write.
+
+Nothing that was published is published again: a segment and its session's ledger record commit together. Events that
+were refused stay refused, and their dead letters are already where they belong: those that neither their bytes nor
+their session decided, poison above all, stand in the ledger, in the transaction of their dead letter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+
+from caesura.schemas.checkpoint import Manifest
+from caesura.schemas.errors import NewerVersionError
+from caesura.schemas.ledger_sum import LedgerSum
+from caesura.schemas.state import SessionFacts, SessionState, decode_state, encode_state
+from caesura.worker.core.decoding.context import DecodingContext, Origin
+from caesura.worker.core.decoding.timeline import PartitionTime
+from caesura.worker.core.partition.partition import PartitionSessions
+from caesura.worker.core.session.recovery import Recovery
+from caesura.worker.errors import BadEventError
+from caesura.worker.ports.clock import Clock
+from caesura.worker.ports.log_reader import LogReader
+from caesura.worker.ports.observer import RebuildSummary
+from caesura.worker.ports.reasons import ParkReason
+from caesura.worker.ports.records import Record
+from caesura.worker.runtime.checkpoint.redis_sessions import PIECE_SESSIONS
+from caesura.worker.runtime.claim.replayed_time import AppliedRecord, ReplayedTime
+from caesura.worker.runtime.ledger.ledger_check import LedgerCheck
+from caesura.worker.runtime.ledger.ledger_reading import LedgerReading, UnreadableLedgerError
+from caesura.worker.runtime.partition.claim_result import ClaimResult
+from caesura.worker.runtime.partition.record_decoding import read_event
+from caesura.worker.runtime.retries.parking import Parked
+from caesura.worker.runtime.settings.settings import Partitioner, RuntimeSettings
+from caesura.worker.runtime.settings.totals import SessionTotals
+
+__all__ = ["Rebuild", "Rebuilt"]
+
+_CHUNK_RECORDS = 200
+_DONE = object()
+
+
+@dataclass(slots=True, kw_only=True)
+class Rebuilt:
+    """What a rebuild came to.
+
+    lost_sessions: those of the ledger whose words the input does not hold any more. lost_offsets: the stretch of the
+    input, first and next, that was to be read and lies below the log's start; what stood there of sessions that had no
+    ledger record yet, or after their record, nobody knows. forgotten: see ``LedgerCheck``.
+    """
+
+    sessions: PartitionSessions
+    time: PartitionTime
+    ledger_records: int = 0
+    input_records: int = 0
+    lost_sessions: int = 0
+    lost_words: int = 0
+    lost_offsets: tuple[int, int] = (0, 0)
+    forgotten: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def summary(self) -> RebuildSummary:
+        """Return the counts alone."""
+        return RebuildSummary(
+            sessions=len(self.sessions),
+            ledger_records=self.ledger_records,
+            input_records=self.input_records,
+            lost_sessions=self.lost_sessions,
+            lost_words=self.lost_words,
+            lost_offsets=self.lost_offsets,
+        )
+
+
+class _NotFromThereError(Exception):
+    """What is stored is no checkpoint from which the log catches up."""
+
+
+class Rebuild:
+    """One partition's rebuild, in chunks, so that the loop goes on polling and other partitions go on working.
+
+    Once ``advance`` has said that it is done: totals, what the sessions add up to; changed: what differs from what is
+    stored, as it would be stored, None for a session that was forgotten; itself None where nothing stored counts.
+    forget: drops what the engine keeps of a session.
+    """
+
+    def __init__(
+        self,
+        state: ClaimResult,
+        context: DecodingContext,
+        *,
+        reader: LogReader,
+        clock: Clock,
+        settings: RuntimeSettings,
+        label: Callable[[PartitionSessions], object],
+        forget: Callable[[str], object],
+    ) -> None:
+        self._context = context
+        self._stored, self._snapshots = state.stored, state.snapshots
+        self._forget = forget
+        self._expected = state.ledger
+        self._replay_offset = state.replay_offset
+        self._next_offset = state.next_offset
+        self._partitions = state.partitions
+        self._reader = reader
+        self._clock = clock
+        self._settings = settings
+        self._label = label
+        self.parked: Parked | None = None
+        self.changed: dict[str, bytes | None] | None = None
+        self._begin(ledger_start=None if self._stored is None else self._stored.ledger_end)
+        self._steps = self._run()
+
+    def _begin(self, *, ledger_start: int | None = None) -> None:
+        self._recoveries: dict[str, Recovery] = {}
+        self._ledger = LedgerReading(self._settings.ledger, self._context.partition, self._reader, start=ledger_start)
+        self._rebuilt = Rebuilt(
+            sessions=PartitionSessions(self._context, replays=True),
+            time=PartitionTime(max_skew_ms=self._settings.max_skew_ms),
+        )
+        self.totals = SessionTotals()
+
+    @property
+    def rebuilt(self) -> Rebuilt:
+        """What has been made so far; all of it once ``advance`` said so."""
+        return self._rebuilt
+
+    @property
+    def ledger_end(self) -> int:
+        """Where the ledger ended that was read."""
+        return self._ledger.end
+
+    def let_go(self) -> None:
+        """Drop what the engine keeps of its sessions."""
+        for name in self._rebuilt.sessions.awake:
+            self._forget(name)
+
+    def advance(self) -> bool:
+        """Do one chunk of the work; True where that was all. RetriableError: begin again with a new rebuild.
+
+        Nothing that stands in the log ends it otherwise than by ``parked``, which says what an operator has to fix.
+        """
+        try:
+            return self.parked is not None or next(self._steps, _DONE) is _DONE
+        except UnreadableLedgerError as error:
+            self._park(ParkReason.LEDGER_UNREADABLE, error.detail(self._next_offset, self._expected))
+        except NewerVersionError as error:
+            self._park(ParkReason.NEWER_EVENT, str(error))
+        return True
+
+    def _park(self, reason: ParkReason, detail: str) -> None:
+        self.parked = Parked(partition=self._context.partition, reason=reason, detail=detail)
+
+    def _run(self) -> Iterator[None]:
+        if self._stored is not None:
+            try:
+                yield from self._catch_up(self._stored)
+            except _NotFromThereError:
+                self.let_go()
+                self._stored, self._snapshots = None, {}
+                self._begin()
+            else:
+                return
+        yield from self._from_nothing()
+
+    def _catch_up(self, stored: Manifest) -> Iterator[None]:
+        stall_s, timeout_s = self._settings.rebuild_stall_s, self._settings.claim_timeout_s
+        yield from self._ledger.run(chunk_records=_CHUNK_RECORDS, timeout_s=timeout_s, stall_s=stall_s)
+        if not self._ledger.is_bounded:
+            raise _NotFromThereError
+        self._rebuilt.ledger_records = self._ledger.records
+        kept, last = LedgerSum(), AppliedRecord(-1, -1, 0)
+        for start in range(0, len(names := list(self._snapshots)), PIECE_SESSIONS):
+            states = [self._restore_stored(name, stored) for name in names[start : start + PIECE_SESSIONS]]
+            kept = kept.plus(*(one for one in states if self._is_kept(one.session)))
+            last = max(last, *map(_applied, states))
+            yield
+        for session, record in self._ledger.states.items():
+            if session not in self._recoveries:
+                self._recoveries[session] = Recovery(record, self._context.segmenters, read_from=stored.next_offset)
+        if kept.plus(*self._ledger.states.values()) != self._expected:
+            raise _NotFromThereError
+        if any(one.is_out_of_reach for one in self._recoveries.values()):
+            raise _NotFromThereError
+        again = {*self._snapshots.keys() & self._ledger.forgotten_through.keys(), *self._recoveries}
+        applied = [last, *map(_applied, self._ledger.states.values())]
+        yield from self._replay_all(ReplayedTime(self._rebuilt.time, applied, stored.next_offset), stored.next_offset)
+        yield from self._add_up(again)
+
+    def _is_kept(self, session: str) -> bool:
+        """Tell whether a stored session stays as it is stored, as far as the ledger says."""
+        return session not in self._ledger.states and session not in self._ledger.forgotten_through
+
+    def _restore_stored(self, session: str, stored: Manifest) -> SessionState:
+        """Restore a stored session as far as the ledger has no newer word of it; return it as it is stored."""
+        snapshot = self._snapshots[session]
+        try:
+            state = decode_state(snapshot)
+        except ValueError:
+            raise _NotFromThereError from None
+        if state.session != session:
+            raise _NotFromThereError
+        record = self._ledger.states.get(session)
+        if record is not None and _age(record) < _age(state):  # an operator wrote an old record again
+            del self._ledger.states[session]
+        elif record is not None:
+            self._recoveries[session] = Recovery(
+                record, self._context.segmenters, stored=state, read_from=stored.next_offset
+            )
+        if self._is_kept(session):
+            self._rebuilt.sessions.restore(state, snapshot)
+        return state
+
+    def _from_nothing(self) -> Iterator[None]:
+        stall_s, timeout_s = self._settings.rebuild_stall_s, self._settings.claim_timeout_s
+        yield from self._ledger.run(chunk_records=_CHUNK_RECORDS, timeout_s=timeout_s, stall_s=stall_s)
+        replayed = range(self._replay_offset, self._next_offset)
+        check = LedgerCheck(self._ledger, self._expected, replayed=replayed)
+        place = (self._settings.segment_topic, self._context.partition)
+        yield from check.run(self._reader, *place, timeout_s=timeout_s, stall_s=stall_s)
+        if check.detail is not None:
+            self._park(ParkReason.LEDGER_INCOMPLETE, check.detail)
+            return
+        self._rebuilt.forgotten = check.forgotten
+        self._ledger.forgotten_through |= check.forgotten
+        self._rebuilt.ledger_records = self._ledger.records
+        for count, (session, state) in enumerate(self._ledger.states.items(), start=1):
+            self._recoveries[session] = Recovery(state, self._context.segmenters)
+            if count % _CHUNK_RECORDS == 0:
+                yield
+        applied = [_applied(one) for one in self._ledger.states.values()]
+        self._ledger.states.clear()
+        yield from self._replay_all(ReplayedTime(self._rebuilt.time, applied, self._replay_offset), self._replay_offset)
+        yield from self._add_up(set())
+
+    def _replay_all(self, time: ReplayedTime, start: int) -> Iterator[None]:
+        """Read the input from ``start`` to the committed offset, and restore the sessions that wait for their text."""
+        yield from self._read_input(time, start)
+        for count, session in enumerate(list(self._recoveries), start=1):
+            self._restore(session)
+            if count % _CHUNK_RECORDS == 0:
+                yield
+        self._label(self._rebuilt.sessions)
+        # Where no input was read there is no time yet, and nobody would be closed before the next record.
+        self._rebuilt.time.catch_up(self._rebuilt.sessions.latest_ms)
+        self._rebuilt.sessions.replayed(self._rebuilt.time.now_ms)
+        self._context.counts.drain()
+
+    def _add_up(self, again: Collection[str]) -> Iterator[None]:
+        """Add up all sessions. again: those that the ledger said something of, beside those that the input touched."""
+        sessions, stored = self._rebuilt.sessions, self._snapshots if self._stored is not None else {}
+        names = list(sessions.names())
+        changed = {name for name in (*again, *sessions.touched) if name in stored} | set(names).difference(stored)
+        encoded: dict[str, bytes | None] = dict.fromkeys(changed)
+        for start in range(0, len(names), PIECE_SESSIONS):
+            some = names[start : start + PIECE_SESSIONS]
+            fresh = sessions.encoded(name for name in some if name in changed)
+            encoded.update(fresh)
+            piece = {name: fresh[name] if name in changed else stored[name] for name in some}
+            self.totals.change(self.totals.shares(piece, piece.keys()))
+            yield
+        if self._stored is not None:
+            self.changed = encoded
+
+    def _read_input(self, time: ReplayedTime, replay_offset: int) -> Iterator[None]:
+        place = (self._settings.input_topic, self._context.partition)
+        low, end = self._reader.bounds(*place, self._settings.claim_timeout_s)
+        if self._next_offset > end:
+            detail = f"next is {self._next_offset}, there is {low} to {end}; see docs/operations.md"
+            self._park(ParkReason.OFFSET_OUT_OF_RANGE, detail)
+            return
+        if replay_offset < self._next_offset:
+            start = min(max(low, replay_offset), self._next_offset)
+            if self._stored is not None and start > replay_offset:
+                raise _NotFromThereError
+            # Only what lies below the log's start was taken. A gap further up is a transaction's marker, or aborted.
+            self._rebuilt.lost_offsets = (replay_offset, start)
+            for record in self._reader.read(*place, start, self._next_offset, self._settings.rebuild_stall_s):
+                self._rebuilt.input_records += 1
+                self._replay(record, time)
+                if self._rebuilt.input_records % _CHUNK_RECORDS == 0:
+                    self._label(self._rebuilt.sessions)
+                    yield
+
+    def _replay(self, record: Record, time: ReplayedTime) -> None:
+        wall_ms = self._clock.wall_ms()
+        time_ms = time.observe(record, wall_ms)
+        if record.offset in self._ledger.refused:
+            return  # whatever was against it then, its dead letter is committed
+        try:
+            # Whether it belongs here was decided when it was applied, by the settings of that time.
+            event = read_event(record, partitions=self._partitions, partitioner=Partitioner.UNCHECKED)
+        except BadEventError:
+            return  # refused then, refused now; its dead letter is where it belongs
+        if record.offset <= self._ledger.forgotten_through.get(event.session, -1):
+            return
+        recovery = self._recoveries.get(event.session)
+        if recovery is not None and record.offset <= recovery.through_offset:
+            recovery.take(event, record.offset, record.timestamp_ms)
+            return
+        if recovery is not None:
+            self._restore(event.session)
+        origin = Origin(offset=record.offset, appended_ms=record.timestamp_ms, polled_ms=wall_ms, time_ms=time_ms)
+        self._rebuilt.sessions.offer(event, origin, admitted=True)
+
+    def _restore(self, session: str) -> None:
+        recovery = self._recoveries.pop(session)
+        state = recovery.state()
+        if state is None and self._stored is not None:
+            raise _NotFromThereError
+        if state is None:
+            self._rebuilt.lost_sessions += 1
+            self._rebuilt.lost_words += recovery.lost_words
+            state = recovery.bare_state()
+        self._rebuilt.sessions.restore(state, encode_state(state))
+
+
+def _age(facts: SessionFacts) -> tuple[int, int, int]:
+    """Return what only grows from one state of a name's sessions to the next."""
+    return facts.since, facts.output.last_offset, facts.output.index
+
+
+def _applied(facts: SessionFacts) -> AppliedRecord:
+    return AppliedRecord(facts.output.last_offset, facts.output.last_appended_ms, facts.admission.event_ms)

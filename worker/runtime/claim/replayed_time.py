@@ -1,0 +1,76 @@
+"""The times at which a rebuild applies records again: those of the first time, as far as the ledger knows them.
+
+A ledger record says of its session's last input record when that was stamped, and at which partition time it was
+applied. Where a broker's clock was ahead once, time has been ahead of the stamps since (``timeline``):
+
+1. Time goes on from the last such record below what is replayed, and from each that is reached or passed; before one it
+   is not later than there.
+2. Where the one below does not explain the first one to come, or where there is none, a clock was set somewhere between
+   the two. What is replayed before it goes by the clock of the first one to come then, as far as that is not later: a
+   jump of the time after an unpublished word would have published it.
+3. Of clocks that were set further up nobody knows where. Time may jump behind an unpublished word then, at which the
+   session counts as speaking still (``session``, ``replayed``).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from caesura.worker.core.decoding.timeline import CLOCKS_DIFFER_MS, PartitionTime
+from caesura.worker.ports.records import Record
+
+__all__ = ["AppliedRecord", "ReplayedTime"]
+
+
+class AppliedRecord(NamedTuple):
+    """A record that was applied: its time stamp, and the partition time that it was applied at."""
+
+    offset: int
+    stamp_ms: int
+    time_ms: int
+
+    @property
+    def ahead_ms(self) -> int:
+        """By how much time was ahead of the stamps."""
+        return self.time_ms - self.stamp_ms
+
+
+class ReplayedTime:
+    """Brings ``time`` forward by records that are replayed, in order of offset, from ``replay_offset`` on."""
+
+    def __init__(self, time: PartitionTime, applied: Iterable[AppliedRecord], replay_offset: int) -> None:
+        self._time = time
+        known = sorted(applied)
+        self._to_come = deque(one for one in known if one.offset >= replay_offset)
+        below = known[: len(known) - len(self._to_come)]
+        self._first_ahead_ms = self._ahead_of_first(below[-1] if below else None)
+        if below:
+            self._go_on_from(below[-1])
+
+    def observe(self, record: Record, wall_ms: int) -> int:
+        """Take a record's timestamp and return the time at which it is applied."""
+        self._pass(record.offset - 1)
+        stamp_ms, by_broker = record.timestamp_ms, record.stamped_by_broker
+        most_ms = self._to_come[0].time_ms if self._to_come else None
+        now_ms = self._time.observe(stamp_ms, wall_ms, by_broker=by_broker, most_ms=most_ms)
+        by_first_ms = stamp_ms + self._first_ahead_ms
+        if self._first_ahead_ms and by_broker and most_ms is not None and now_ms < by_first_ms <= most_ms:
+            self._time.go_on_from(stamp_ms, by_first_ms)
+        self._pass(record.offset)
+        return self._time.now_ms
+
+    def _pass(self, offset: int) -> None:
+        while self._to_come and self._to_come[0].offset <= offset:
+            self._go_on_from(self._to_come.popleft())
+            self._first_ahead_ms = 0
+
+    def _go_on_from(self, applied: AppliedRecord) -> None:
+        self._time.go_on_from(applied.stamp_ms, applied.time_ms)
+
+    def _ahead_of_first(self, below: AppliedRecord | None) -> int:
+        """Return by how much time was ahead of the first stamps to come; 0: as what is below says, or by nothing."""
+        first = self._to_come[0].ahead_ms if self._to_come else 0
+        explained = below is not None and abs(first - below.ahead_ms) < CLOCKS_DIFFER_MS
+        return 0 if explained or first < CLOCKS_DIFFER_MS else first

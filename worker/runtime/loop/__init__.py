@@ -1,0 +1,1 @@
+"""The worker's loop: assignment, polling, labelling and the checkpoint cycle."""

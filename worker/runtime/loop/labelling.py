@@ -1,0 +1,112 @@
+"""Drives sessions through the engine: one step a session a batch, until none wants labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from caesura.schemas.labels import Labels
+from caesura.worker.core.partition.partition import PartitionSessions
+from caesura.worker.core.session.batching import BatchLimits, PendingLabels, form_batches
+from caesura.worker.errors import EngineError
+from caesura.worker.ports.clock import Clock
+from caesura.worker.ports.engine import Engine
+from caesura.worker.ports.observer import (
+    BatchLabelled,
+    BatchQueued,
+    EngineFailed,
+    EngineRestarted,
+    Observer,
+    SessionsFlooding,
+)
+from caesura.worker.runtime.settings.deadline import Deadline
+
+__all__ = ["Labelling"]
+
+_TRIES_ALONE = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelling:
+    """Runs the batches. A batch that raises is run session by session; who fails twice alone goes on unlabelled."""
+
+    engine: Engine
+    clock: Clock
+    observer: Observer
+    limits: BatchLimits
+
+    def run(self, partitions: Mapping[int, PartitionSessions], deadline: Deadline | None = None) -> bool:
+        """Label until no session of these partitions wants labels. Blocks as long as that takes.
+
+        False where the deadline passed first: sessions are left in the midst of their work then.
+        """
+        pending = self._pending(partitions)
+        self.observer.note(
+            SessionsFlooding(queued_words={one.request.session: one.queued_words for one in pending if one.is_flood})
+        )
+        while pending:
+            for batch in form_batches(pending, self.limits):
+                if deadline is not None and deadline.passed:
+                    return False
+                self._resolve(batch, partitions)
+            pending = self._pending(partitions)
+        return True
+
+    def fall_back(self, partitions: Mapping[int, PartitionSessions]) -> None:
+        """Let every session of these partitions that wants labels go on without, until none wants any."""
+        while pending := self._pending(partitions):
+            for one in pending:
+                partitions[one.partition].fall_back(one.request.session, self.clock.wall_ms())
+
+    def _pending(self, partitions: Mapping[int, PartitionSessions]) -> list[PendingLabels]:
+        now_ms = self.clock.wall_ms()
+        return [one for sessions in partitions.values() for one in sessions.waiting(now_ms)]
+
+    def _resolve(self, batch: Sequence[PendingLabels], partitions: Mapping[int, PartitionSessions]) -> None:
+        try:
+            answers: Sequence[Labels | None] | None = self._label(batch)
+        except EngineError as error:
+            self.observer.note(EngineFailed(sessions=len(batch), detail=str(error)))
+            answers = None
+        if answers is None:  # not while the error is handled: it holds what the batch was computed with
+            answers = [self._label_alone(one) for one in batch]
+        now_ms = self.clock.wall_ms()
+        for one, labels in zip(batch, answers, strict=True):
+            sessions = partitions[one.partition]
+            if labels is None:
+                sessions.fall_back(one.request.session, now_ms)
+            else:
+                sessions.resolve(one.request.session, labels, now_ms)
+
+    def _label(self, batch: Sequence[PendingLabels]) -> list[Labels]:
+        started_s, before = self.clock.monotonic_s(), self.engine.work
+        oldest_ms = min(one.waiting_since_ms for one in batch)
+        self.observer.note(BatchQueued(oldest_s=max(0, self.clock.wall_ms() - oldest_ms) / 1000.0))
+        try:
+            answers = self.engine.label([one.request for one in batch])
+        finally:
+            work = self.engine.work
+            if work.restarts > before.restarts:
+                self.observer.note(EngineRestarted(times=work.restarts - before.restarts))
+        self.observer.note(
+            BatchLabelled(
+                sessions=len(batch),
+                words=sum(len(one.request.words) for one in batch),
+                took_s=self.clock.monotonic_s() - started_s,
+                layer_rows=work.layer_rows - before.layer_rows,
+                begun_buffers=work.begun_buffers - before.begun_buffers,
+                evicted_sessions=work.evicted_sessions - before.evicted_sessions,
+                kept_bytes=work.kept_bytes,
+                cpu_s=work.cpu_s - before.cpu_s,
+                resident_bytes=work.resident_bytes,
+            )
+        )
+        return answers
+
+    def _label_alone(self, one: PendingLabels) -> Labels | None:
+        for _ in range(_TRIES_ALONE):
+            try:
+                return self._label([one])[0]
+            except EngineError as error:
+                self.observer.note(EngineFailed(sessions=1, detail=str(error)))
+        return None

@@ -1,0 +1,62 @@
+"""This worker's transactional producer: made before the group is joined, lost by faults, made anew."""
+
+from __future__ import annotations
+
+from caesura.worker.errors import FencedError, RetriableError
+from caesura.worker.ports.clock import Clock
+from caesura.worker.ports.commit_steps import ProducerRebuilt
+from caesura.worker.ports.observer import Observer
+from caesura.worker.ports.publisher import Publisher
+from caesura.worker.ports.reasons import CheckpointOutcome
+from caesura.worker.runtime.retries.faults import Faults
+from caesura.worker.runtime.retries.fencings import Fencings
+
+__all__ = ["OwnProducer"]
+
+_RETRY_WAIT_S = 0.5
+
+
+class OwnProducer:
+    """lost: why it has to be made before the next transaction; None where it need not."""
+
+    def __init__(
+        self, publisher: Publisher, *, clock: Clock, observer: Observer, faults: Faults, timeout_s: float
+    ) -> None:
+        self._publisher = publisher
+        self._clock = clock
+        self._observer = observer
+        self._faults = faults
+        self._timeout_s = timeout_s
+        self._not_before_s = 0.0
+        self._fencings = Fencings(clock)
+        self.lost: CheckpointOutcome | None = CheckpointOutcome.STARTING
+
+    def start(self) -> None:
+        """Fence the former process with this transactional id. RetriableError: call again; FatalError."""
+        if self.lost is not None:
+            self._publisher.init_transactions(self._timeout_s)
+            self.lost = None
+
+    def lose(self, reason: CheckpointOutcome) -> None:
+        """Note that it must be made anew. FencedError where another process goes on using its id."""
+        self.lost, self._not_before_s = reason, self._clock.monotonic_s()
+        if reason == CheckpointOutcome.PUBLISHER_FENCED and self._fencings.another():
+            raise FencedError(
+                f"another process keeps using the transactional id {self._publisher.transactional_id}: "
+                "every worker of a deployment needs a worker.ordinal of its own"
+            )
+
+    def rebuild(self) -> None:
+        """Make it anew where it is lost, or try again later."""
+        reason = self.lost
+        if reason is None or self._clock.monotonic_s() < self._not_before_s:
+            return
+        try:
+            self._publisher.rebuild(self._timeout_s)
+        except RetriableError as error:
+            self._faults.failed("producer", error)
+            self._not_before_s = self._clock.monotonic_s() + _RETRY_WAIT_S
+            return
+        self._faults.cleared("producer")
+        self.lost = None
+        self._observer.note(ProducerRebuilt(reason=reason))

@@ -1,0 +1,170 @@
+"""From a claim's result to a loaded partition: snapshots become sessions, or the log does where they are lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from caesura.schemas.state import SessionState
+from caesura.worker.core.decoding.context import DecodingContext
+from caesura.worker.core.decoding.timeline import PartitionTime
+from caesura.worker.core.language.rules import DecodingRules, ModelTable
+from caesura.worker.core.language.words import SegmenterFactory
+from caesura.worker.core.partition.partition import PartitionSessions
+from caesura.worker.ports.observer import PartitionCaughtUp, PartitionRebuilt
+from caesura.worker.ports.reasons import ClaimVerdict
+from caesura.worker.ports.records import NextOffset
+from caesura.worker.runtime.checkpoint.staged_checkpoint import TransactionPart
+from caesura.worker.runtime.claim.adoption import Adoption
+from caesura.worker.runtime.claim.load_run import LoadRun
+from caesura.worker.runtime.claim.rebuild import Rebuild
+from caesura.worker.runtime.claim.rebuild_run import RebuildRun
+from caesura.worker.runtime.ledger.ledger_reading import LedgerReading
+from caesura.worker.runtime.loop.labelling import Labelling
+from caesura.worker.runtime.partition.claim_result import ClaimResult
+from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
+from caesura.worker.runtime.retries.parking import Parked
+from caesura.worker.runtime.retries.rebuild_isolation import announcement
+from caesura.worker.runtime.settings.parts import RuntimeAdapters
+from caesura.worker.runtime.settings.settings import RuntimeSettings
+from caesura.worker.runtime.settings.totals import SessionTotals
+
+__all__ = ["PartitionLoader"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionLoader:
+    """Makes loaded partitions."""
+
+    parts: RuntimeAdapters
+    settings: RuntimeSettings
+    rules: DecodingRules
+    segmenters: SegmenterFactory
+    labelling: Labelling
+
+    def load(
+        self, state: ClaimResult, *, announce: Callable[[TransactionPart], object]
+    ) -> LoadRun | RebuildRun | Adoption:
+        """Return what makes sessions of a claimed partition, piece by piece; a rebuild where its snapshots are lost.
+
+        Where the offset was set from outside and is adopted there are none, and the ledger is to forget its own.
+
+        announce: commits that a rebuild is about to be tried; RetriableError where it did not commit.
+        """
+        if state.verdict is ClaimVerdict.BEHIND:
+            return self._rebuilding(state, announce)
+        if state.verdict is ClaimVerdict.FOREIGN:
+            return self._adoption(state)
+        context = self._context(state.partition)
+
+        def finish(sessions: PartitionSessions, totals: SessionTotals, last: SessionState | None) -> LoadedPartition:
+            time = PartitionTime(max_skew_ms=self.settings.max_skew_ms, start_ms=sessions.latest_ms)
+            if last is not None:
+                time.go_on_from(last.output.last_appended_ms, last.admission.event_ms)
+            return self._loaded(state, context, sessions, time, totals)
+
+        return LoadRun(
+            state,
+            PartitionSessions(context),
+            finish=finish,
+            rebuild=lambda lost: self._rebuilding(lost, announce),
+        )
+
+    def _adoption(self, state: ClaimResult) -> Adoption:
+        context = self._context(state.partition)
+
+        def finish(known: list[str], ledger_end: int) -> LoadedPartition:
+            time = PartitionTime(max_skew_ms=self.settings.max_skew_ms)
+            claimed = replace(state, ledger_end=ledger_end)
+            loaded = self._loaded(claimed, context, PartitionSessions(context), time, SessionTotals())
+            loaded.forget_all(dict.fromkeys(known, state.next_offset - 1))
+            return loaded
+
+        return Adoption(
+            LedgerReading(self.settings.ledger, state.partition, self.parts.reader),
+            next_offset=state.next_offset,
+            timeout_s=self.settings.claim_timeout_s,
+            stall_s=self.settings.rebuild_stall_s,
+            finish=finish,
+            parked=lambda reason, detail: Parked(partition=state.partition, reason=reason, detail=detail),
+        )
+
+    def _rebuilding(self, state: ClaimResult, announce: Callable[[TransactionPart], object]) -> RebuildRun:
+        context = self._context(state.partition)
+        started_s = self.parts.clock.monotonic_s()
+        label = self.labelling.fall_back if state.tries.unlabelled else self.labelling.run
+        rebuild = Rebuild(
+            state,
+            context,
+            reader=self.parts.reader,
+            clock=self.parts.clock,
+            settings=self.settings,
+            label=lambda sessions: label({state.partition: sessions}),
+            forget=self.parts.engine.forget,
+        )
+
+        def finish(done: Rebuild) -> LoadedPartition:
+            rebuilt = done.rebuilt
+            took_s = self.parts.clock.monotonic_s() - started_s
+            told = PartitionRebuilt if done.changed is None else PartitionCaughtUp
+            self.parts.observer.note(told(partition=state.partition, summary=rebuilt.summary, took_s=took_s))
+            claimed = replace(state, snapshots={}, ledger_end=done.ledger_end)
+            if done.changed is None:
+                claimed = replace(claimed, stored=None)
+            else:
+                claimed = replace(claimed, verdict=ClaimVerdict.CAUGHT_UP, changed=done.changed)
+            loaded = self._loaded(claimed, context, rebuilt.sessions, rebuilt.time, done.totals)
+            loaded.forget_all(rebuilt.forgotten)
+            return loaded
+
+        return RebuildRun(
+            rebuild,
+            finish,
+            tries=state.tries,
+            announcement=lambda tries: self._announcement(state, tries),
+            announce=announce,
+        )
+
+    def _announcement(self, state: ClaimResult, tries: int) -> TransactionPart:
+        metadata = announcement(
+            state.token,
+            tries,
+            topic=self.parts.source.topic,
+            partition=state.partition,
+            next_offset=state.next_offset,
+            replay_offset=state.replay_offset,
+            partitions=state.partitions,
+            transactional_id=self.settings.transactional_id,
+            ledger=state.ledger,
+            history=state.history,
+        )
+        offset = NextOffset(next_offset=state.next_offset, metadata=metadata.encode(), leader_epoch=state.leader_epoch)
+        return TransactionPart(partition=state.partition, next=offset)
+
+    def _context(self, partition: int) -> DecodingContext:
+        return DecodingContext(
+            topic=self.parts.source.topic,
+            partition=partition,
+            rules=self.rules,
+            models=ModelTable.of(self.parts.engine.models),
+            segmenters=self.segmenters,
+            looks_ahead=bool(self.settings.tentative_topic),
+        )
+
+    def _loaded(
+        self,
+        state: ClaimResult,
+        context: DecodingContext,
+        sessions: PartitionSessions,
+        time: PartitionTime,
+        totals: SessionTotals,
+    ) -> LoadedPartition:
+        return LoadedPartition(
+            state,
+            self.parts,
+            self.settings,
+            sessions=sessions,
+            counts=context.counts,
+            time=time,
+            totals=totals,
+        )

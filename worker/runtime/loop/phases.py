@@ -1,0 +1,200 @@
+"""The phases of a partition that a worker holds, and every way from one to another.
+
+A phase is a value with what belongs to it; ``TRANSITIONS`` is the whole table, and ``Phases`` refuses any other way.
+docs/exactly-once.md shows the table as ``python -m caesura.worker.runtime.phase_table`` writes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, TypeAlias
+
+from caesura.worker.errors import FatalError
+from caesura.worker.ports.observer import Observer, PhaseEntered
+from caesura.worker.ports.reasons import PhaseName
+from caesura.worker.runtime.claim.adoption import Adoption
+from caesura.worker.runtime.claim.claim import Claim
+from caesura.worker.runtime.claim.load_run import LoadRun
+from caesura.worker.runtime.claim.rebuild_run import RebuildRun
+from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
+from caesura.worker.runtime.retries.parking import Parked
+
+__all__ = [
+    "PHASE_NAMES",
+    "TRANSITIONS",
+    "AwaitingTurn",
+    "ClaimAttempt",
+    "Claiming",
+    "Coming",
+    "IllegalTransitionError",
+    "Loaded",
+    "Parked",
+    "Phase",
+    "PhaseEvent",
+    "Phases",
+    "Rebuilding",
+    "Transition",
+]
+
+
+class IllegalTransitionError(FatalError):
+    """A partition was to go a way that is not in the table: a fault of ours."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ClaimAttempt:
+    """One claim of a partition, through all the phases before it is loaded.
+
+    number: claims of a worker are counted, the first one goes first. since_s, not_before_s: monotonic clock. wait_s:
+    how long to wait after the next fault. released: an operator has unparked it. loading: makes sessions of what the
+    claim has read.
+    """
+
+    number: int
+    claim: Claim
+    since_s: float
+    not_before_s: float
+    wait_s: float
+    released: bool = False
+    loading: LoadRun | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claiming:
+    """Its token is raised, its committed id read, its snapshots loaded; tried again after a fault."""
+
+    attempt: ClaimAttempt
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilding:
+    """Its sessions come back from the log, or its ledger is read because its offset was set from outside."""
+
+    attempt: ClaimAttempt
+    run: RebuildRun | Adoption
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitingTurn:
+    """Ready, but its next step failed before, and so did that of another partition: one tries at a time.
+
+    run: its rebuild, where it comes from one.
+    """
+
+    attempt: ClaimAttempt
+    ready: LoadedPartition
+    since_s: float
+    run: RebuildRun | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """It takes records, fires timers, and is part of checkpoints."""
+
+    partition: LoadedPartition
+
+
+Coming: TypeAlias = Claiming | Rebuilding | AwaitingTurn
+Phase: TypeAlias = Claiming | Rebuilding | AwaitingTurn | Loaded | Parked
+
+
+PHASE_NAMES: Final[Mapping[type[Phase], PhaseName]] = {
+    Claiming: PhaseName.CLAIMING,
+    Rebuilding: PhaseName.REBUILDING,
+    AwaitingTurn: PhaseName.AWAITING_TURN,
+    Loaded: PhaseName.LOADED,
+    Parked: PhaseName.PARKED,
+}
+
+
+class PhaseEvent(StrEnum):
+    """What takes a partition from one phase to the next."""
+
+    ASSIGNED = "assigned"
+    SESSIONS_LOST = "sessions lost"
+    FAULT = "fault"
+    STEP_SUSPECTED = "step suspected"
+    READY = "ready"
+    CLAIM_AGAIN = "claim again"
+    OPERATOR_NEEDED = "operator needed"
+    RELEASED = "released"
+    LET_GO = "let go"
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """One line of the table; None is a partition that is not held."""
+
+    before: type[Phase] | None
+    event: PhaseEvent
+    after: type[Phase] | None
+    means: str
+
+
+TRANSITIONS: tuple[Transition, ...] = (
+    Transition(None, PhaseEvent.ASSIGNED, Claiming, "the group assigned it"),
+    Transition(
+        Claiming,
+        PhaseEvent.SESSIONS_LOST,
+        Rebuilding,
+        "Redis does not hold the committed state, or the offset is adopted",
+    ),
+    Transition(Claiming, PhaseEvent.READY, Loaded, "all its sessions are in memory"),
+    Transition(Claiming, PhaseEvent.STEP_SUSPECTED, AwaitingTurn, "another partition tries a suspected step now"),
+    Transition(Claiming, PhaseEvent.OPERATOR_NEEDED, Parked, "what the claim found cannot be gone on from"),
+    Transition(Rebuilding, PhaseEvent.READY, Loaded, "all its sessions are in memory, and owe their first save"),
+    Transition(Rebuilding, PhaseEvent.STEP_SUSPECTED, AwaitingTurn, "another partition tries a suspected step now"),
+    Transition(Rebuilding, PhaseEvent.FAULT, Claiming, "the log could not be read: the same claim is tried again"),
+    Transition(Rebuilding, PhaseEvent.OPERATOR_NEEDED, Parked, "the log cannot be read as it stands"),
+    Transition(AwaitingTurn, PhaseEvent.READY, Loaded, "its turn has come, or it has waited long enough"),
+    Transition(Loaded, PhaseEvent.CLAIM_AGAIN, Claiming, "its checkpoint did not commit for sure, or a call failed"),
+    Transition(Loaded, PhaseEvent.OPERATOR_NEEDED, Parked, "it cannot go on, and what it had staged is committed"),
+    Transition(Parked, PhaseEvent.RELEASED, Claiming, "`caesura unpark`"),
+    *(
+        Transition(held, PhaseEvent.ASSIGNED, Claiming, "the group assigned it anew")
+        for held in (Claiming, Rebuilding, AwaitingTurn, Loaded, Parked)
+    ),
+    *(
+        Transition(held, PhaseEvent.LET_GO, None, "revoked or lost")
+        for held in (Claiming, Rebuilding, AwaitingTurn, Loaded, Parked)
+    ),
+)
+_AFTER: Mapping[tuple[type[Phase] | None, PhaseEvent], type[Phase] | None] = {
+    (one.before, one.event): one.after for one in TRANSITIONS
+}
+
+
+class Phases:
+    """Which phase each held partition is in. loaded, parked, coming: the same by phase, as of the last move."""
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+        self._phases: dict[int, Phase] = {}
+        self.loaded: dict[int, LoadedPartition] = {}
+        self.parked: dict[int, Parked] = {}
+        self.coming: dict[int, Coming] = {}
+
+    def __contains__(self, partition: int) -> bool:
+        """Tell whether the partition is held, in whatever phase."""
+        return partition in self._phases
+
+    def move(self, partition: int, event: PhaseEvent, after: Phase | None) -> Phase | None:
+        """Take a partition to its next phase, and return the one before. IllegalTransitionError."""
+        before = self._phases.pop(partition, None)
+        way = (None if before is None else type(before), event)
+        if way not in _AFTER or _AFTER[way] is not (None if after is None else type(after)):
+            raise IllegalTransitionError(f"partition {partition}: {event} takes {before} not to {after}")
+        if after is not None:
+            self._phases[partition] = after
+        self._view()
+        if after is not None:
+            self._observer.note(PhaseEntered(partition=partition, phase=PHASE_NAMES[type(after)]))
+        return before
+
+    def _view(self) -> None:
+        held = self._phases.items()
+        self.loaded = {number: one.partition for number, one in held if isinstance(one, Loaded)}
+        self.parked = {number: one for number, one in held if isinstance(one, Parked)}
+        self.coming = {number: one for number, one in held if isinstance(one, Claiming | Rebuilding | AwaitingTurn)}

@@ -1,0 +1,1 @@
+"""One loaded partition: its records, timers, dead letters and staged checkpoints."""

@@ -1,0 +1,62 @@
+"""Fires the timers of loaded partitions, and asks leaders for what the monotonic clock alone cannot say.
+
+What is due by a partition's time fires. Where something would be due by the monotonic clock, the partition's leader is
+asked whether anything more is in the log; one question serves all that is due there by then. Nobody waits for an
+answer: it is heard at a later turn, and a leader that is slow, or away, holds up its own partitions alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from caesura.worker.errors import BrokerError
+from caesura.worker.ports.word_source import WordSource
+from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
+from caesura.worker.runtime.retries.faults import Faults
+
+__all__ = ["TimerSweep"]
+
+
+class TimerSweep:
+    """One walk over the partitions a turn. timeout_s: how long a leader may take to answer."""
+
+    def __init__(self, *, source: WordSource, faults: Faults, timeout_s: float) -> None:
+        self._source = source
+        self._faults = faults
+        self._timeout_s = timeout_s
+        self._unanswered: set[int] = set()
+        self._turns = 0
+
+    def tick(self, loaded: Mapping[int, LoadedPartition], most: int) -> int:
+        """Hear answers, fire timers that are due, of ``most`` sessions at most, and ask; return how many."""
+        self._hear(loaded)
+        fired = 0
+        for partition in self._in_turn(loaded):
+            fired += loaded[partition].tick(most - fired)
+        self._ask(loaded)
+        return fired
+
+    def _hear(self, loaded: Mapping[int, LoadedPartition]) -> None:
+        for answer in self._source.end_answers():
+            if answer.failure:
+                self._unanswered.add(answer.partition)
+                self._faults.failed("leader", BrokerError(answer.failure))
+            else:
+                self._unanswered.discard(answer.partition)
+            if answer.partition in loaded:
+                loaded[answer.partition].answered(answer)
+        self._unanswered &= loaded.keys()
+        if not self._unanswered:
+            self._faults.cleared("leader")
+
+    def _in_turn(self, loaded: Mapping[int, LoadedPartition]) -> list[int]:
+        """Return the partitions, another one first each time: a crowd in one of them starves no other."""
+        partitions = sorted(loaded)
+        self._turns += 1
+        first = self._turns % len(partitions) if partitions else 0
+        return partitions[first:] + partitions[:first]
+
+    def _ask(self, loaded: Mapping[int, LoadedPartition]) -> None:
+        questions = {partition: read_to for partition, one in loaded.items() if (read_to := one.question()) is not None}
+        if questions:
+            self._source.ask_ends(questions, self._timeout_s)

@@ -1,0 +1,82 @@
+"""Tells of words before they are frozen, where somebody wants it: ADR 0031.
+
+Rules:
+
+1. It reads sessions and changes nothing; what becomes of its records changes nothing either.
+2. At most one look at a session in ``interval_ms``; a look that came too soon is taken at a later turn.
+3. It is the first to give way: a worker that is behind takes no look, and a turn spends ``_BUDGET_S`` on them at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from caesura.schemas.codec import encode_tentative
+from caesura.schemas.wire import WireFormat
+from caesura.worker.core.overlays.redaction import NO_REDACTION, Redaction
+from caesura.worker.core.partition.paced_looks import PacedLooks
+from caesura.worker.core.partition.partition import PartitionSessions
+from caesura.worker.ports.clock import Clock
+from caesura.worker.ports.observer import Observer
+from caesura.worker.ports.service_events import UnfrozenReported
+from caesura.worker.ports.tentative_publisher import TentativePublisher
+
+__all__ = ["UnfrozenWords"]
+
+_BUDGET_S = 0.01
+_Key = tuple[int, str]
+
+
+@dataclass(slots=True, kw_only=True)
+class UnfrozenWords:
+    """Publishes the unfrozen words of sessions that have changed. publisher: None where nobody wants them.
+
+    redaction: of words that are not published.
+    """
+
+    publisher: TentativePublisher | None
+    clock: Clock
+    interval_ms: int
+    wire: WireFormat
+    observer: Observer
+    redaction: Redaction = NO_REDACTION
+    _looks: PacedLooks[_Key] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with nothing told."""
+        self._looks = PacedLooks(self.interval_ms / 1000)
+
+    def tell(self, partitions: Mapping[int, PartitionSessions], *, behind: bool) -> None:
+        """Tell of what has changed since the last checkpoint. behind: there is more to read than was taken."""
+        if self.publisher is None:
+            return
+        for number, sessions in partitions.items():
+            for name in sessions.touched:
+                self._looks.changed((number, name))
+        began_s = self.clock.monotonic_s()
+        passed_over = self._looks.pass_over() if behind else 0
+        offered = 0
+        for key in self._looks.due(began_s):
+            offered += self._look(self.publisher, key, partitions)
+            if self.clock.monotonic_s() - began_s > _BUDGET_S:
+                break
+        dropped = self.publisher.take_dropped()
+        self.observer.note(UnfrozenReported(offered=offered, dropped=dropped, passed_over=passed_over))
+
+    def close(self) -> None:
+        """Let go of the producer."""
+        if self.publisher is not None:
+            self.publisher.close()
+
+    def _look(self, publisher: TentativePublisher, key: _Key, partitions: Mapping[int, PartitionSessions]) -> bool:
+        number, name = key
+        sessions = partitions.get(number)
+        tentative = None if sessions is None else sessions.tentative(name, self.clock.wall_ms())
+        if tentative is not None and tentative.words:
+            self._looks.told(key, self.clock.monotonic_s())
+            if self.redaction and sessions is not None:
+                tentative = self.redaction.tentative(tentative, sessions.said_before(name))
+            return publisher.offer(number, name.encode(), encode_tentative(tentative, self.wire))
+        self._looks.forget(key)
+        return False

@@ -1,0 +1,1 @@
+"""How a step that failed is tried again: isolation of a record, of a rebuild, faults and parking."""

@@ -1,0 +1,23 @@
+"""A partition that cannot go on without an operator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from caesura.worker.ports.reasons import ParkReason
+
+__all__ = ["Parked", "count_changed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parked:
+    """A partition that needs an operator: the reason is a stable name, the detail says what to do."""
+
+    partition: int
+    reason: ParkReason
+    detail: str
+
+
+def count_changed(before: int, now: int) -> tuple[ParkReason, str]:
+    """Return reason and detail where the input has another number of partitions: sessions have moved."""
+    return ParkReason.PARTITION_COUNT_CHANGED, f"{before} before, {now} now"

@@ -1,0 +1,1 @@
+"""What the runtime is told and given: its settings, routes, adapters and deadlines."""

@@ -1,0 +1,44 @@
+"""The tracer of a worker whose traces are off: no context is read, none is stored, no header is written."""
+
+from __future__ import annotations
+
+from typing_extensions import override
+
+from caesura.worker.core.decoding.segment_writer import OutSegment
+from caesura.worker.ports.records import Record
+from caesura.worker.ports.tracer import SegmentSpan, Tracer
+
+__all__ = ["Untraced"]
+
+
+class Untraced(Tracer):
+    """Traces nothing."""
+
+    @override
+    def context_of(self, record: Record) -> str:
+        """Find none."""
+        del record
+        return ""
+
+    @override
+    def begin(self, out: OutSegment) -> SegmentSpan:
+        """Begin nothing."""
+        del out
+        return _NO_SPAN
+
+
+class _NoSpan(SegmentSpan):
+    """The span of a segment that nobody traces."""
+
+    @property
+    @override
+    def headers(self) -> tuple[tuple[str, bytes], ...]:
+        """Return none."""
+        return ()
+
+    @override
+    def end(self, wall_ms: int) -> None:
+        """Note nothing."""
+
+
+_NO_SPAN = _NoSpan()

@@ -1,0 +1,1 @@
+"""Clients that send words: reading, labelling, answering."""

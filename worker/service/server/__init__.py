@@ -1,0 +1,1 @@
+"""The server under `serve` and `view`: sockets, authentication, limits, messages."""

@@ -1,0 +1,54 @@
+"""Who may connect: pages by their origin, clients by the token; asked before anything of a client is read.
+
+A WebSocket is open to every page of every site that the user's browser shows, and a page may pose as this machine by
+a name of its own (DNS rebinding). So a browser's page must be the one served here or one that the operator names; and
+where there is no token, the name in the address must be this machine's.
+"""
+
+from __future__ import annotations
+
+import hmac
+from urllib.parse import SplitResult, urlsplit
+
+from starlette.datastructures import Headers
+
+from caesura.worker.service.server.messages import Opening
+from caesura.worker.settings.serving import ServeSettings, is_loopback
+
+__all__ = ["admits_host", "admits_origin", "admits_token"]
+
+
+def admits_host(headers: Headers, settings: ServeSettings) -> bool:
+    """Tell whether the name that the client called this service by is one of its own."""
+    if settings.token:
+        return True
+    host = _split(f"//{headers.get('host', '')}")
+    name = "" if host is None else host.hostname or ""
+    return is_loopback(name) or name in settings.allowed_hosts
+
+
+def admits_origin(headers: Headers, settings: ServeSettings) -> bool:
+    """Tell whether the page that connects may; programs that are no browser send no origin."""
+    origin = headers.get("origin")
+    if origin is None:
+        return True
+    page = _split(origin)
+    return page is not None and (origin in settings.allowed_origins or page.netloc == headers.get("host"))
+
+
+def admits_token(headers: Headers, opening: Opening, settings: ServeSettings) -> bool:
+    """Tell whether the client has shown the token, in the header or in its opening; always where none is set."""
+    if not settings.token:
+        return True
+    scheme, _, shown = headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer":
+        shown = opening.token
+    return hmac.compare_digest(shown.encode(), settings.token.encode())
+
+
+def _split(address: str) -> SplitResult | None:
+    """Return the parts of an address; None of what is none, such as half of one for IPv6."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return None

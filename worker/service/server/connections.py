@@ -1,0 +1,141 @@
+"""The connections of a service: how many there may be, and how they all end. One event loop owns them.
+
+Only who was admitted by its opening counts: clients without one take nobody's place (``connection_limits``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from starlette.websockets import WebSocket
+
+from caesura.worker.ports.observer import Observer
+from caesura.worker.ports.service_events import ClientRefused, ClientsConnected
+from caesura.worker.service.server.client_socket import ClientGoneError, ClientSocket
+from caesura.worker.service.server.messages import CloseCode, Opening, RefusalReason
+from caesura.worker.settings.serving import ServeSettings
+from caesura.worker.telemetry.connection_limits import ConnectionLimits, Peer
+
+__all__ = ["Connection", "Connections"]
+
+
+class Connection(Protocol):
+    """An open connection."""
+
+    async def run(self) -> None:
+        """Serve it until it ends."""
+        ...
+
+    def drain(self) -> None:
+        """Bring it to its end: send what there is, say why, close."""
+        ...
+
+
+class Connections:
+    """Lets clients in while there is room. make: of a connection's number, socket and opening."""
+
+    def __init__(
+        self,
+        settings: ServeSettings,
+        make: Callable[[int, ClientSocket, Opening], Awaitable[Connection]],
+        observer: Observer,
+        doorway: ConnectionLimits,
+    ) -> None:
+        self._settings = settings
+        self._make = make
+        self._observer = observer
+        self._doorway = doorway
+        self._opening: set[asyncio.Task[Opening | None]] = set()
+        self._count = 0
+        self._number = 0
+        self._running: set[Connection] = set()
+        self._draining = False
+        self._empty = asyncio.Event()
+
+    def __len__(self) -> int:
+        return self._count
+
+    async def serve(self, socket: WebSocket) -> None:
+        """Serve a client from its first byte to its last."""
+        await socket.accept()
+        client = ClientSocket(socket, self._settings, self._observer)
+        try:
+            opening = await self._opened(client, _peer(socket))
+            if self._draining:
+                await self._turn_away(client, CloseCode.RESTART, RefusalReason.DRAINING, "the service stops; try again")
+            elif opening is not None and self._count >= self._settings.max_connections:
+                detail = f"{self._settings.max_connections} clients are connected, the most there may be; try again"
+                await self._turn_away(client, CloseCode.TRY_AGAIN, RefusalReason.TOO_MANY_CONNECTIONS, detail)
+            elif opening is not None:
+                await self._admit(socket, client, opening)
+        except ClientGoneError:
+            return
+
+    async def _opened(self, client: ClientSocket, peer: Peer | None) -> Opening | None:
+        """Return a client's opening; None where it was refused, or the service stops and waits for none."""
+        if self._draining:
+            return None
+        opening = asyncio.create_task(client.open(self._doorway.left_s(peer)))
+        self._opening.add(opening)
+        try:
+            await asyncio.wait({opening})
+            return None if opening.cancelled() else opening.result()
+        finally:
+            opening.cancel()
+            self._opening.discard(opening)
+
+    async def _turn_away(self, client: ClientSocket, code: int, reason: RefusalReason, detail: str) -> None:
+        self._observer.note(ClientRefused(reason=reason))
+        await client.close(code, reason, detail)
+
+    async def _admit(self, socket: WebSocket, client: ClientSocket, opening: Opening) -> None:
+        peer = _peer(socket)
+        self._doorway.let_in(peer)
+        self._counted(1)
+        self._empty.clear()
+        try:
+            await self._run(client, opening)
+        finally:
+            self._doorway.let_out(peer)
+            self._counted(-1)
+            if not self._count:
+                self._empty.set()
+
+    def _counted(self, more: int) -> None:
+        self._count += more
+        self._observer.note(ClientsConnected(count=self._count))
+
+    async def _run(self, client: ClientSocket, opening: Opening) -> None:
+        self._number += 1
+        connection = await self._make(self._number, client, opening)
+        self._running.add(connection)
+        if self._draining:
+            connection.drain()
+        try:
+            await connection.run()
+        finally:
+            self._running.discard(connection)
+
+    async def drain(self) -> bool:
+        """Let nobody in, bring every connection to its end; return whether all ended in time.
+
+        Who has not sent its opening is told, and not waited for.
+        """
+        self._draining = True
+        for opening in list(self._opening):
+            opening.cancel()
+        for connection in list(self._running):
+            connection.drain()
+        try:
+            async with asyncio.timeout(self._settings.drain_timeout_s):
+                while self._count:
+                    await self._empty.wait()
+        except TimeoutError:
+            return False
+        return True
+
+
+def _peer(socket: WebSocket) -> Peer | None:
+    return None if socket.client is None else (socket.client.host, socket.client.port)

@@ -1,0 +1,1 @@
+"""Clients that watch: sessions of a topic on the live page."""
