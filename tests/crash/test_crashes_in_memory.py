@@ -1,4 +1,4 @@
-"""A crash at each step of the protocol, on the twins: every row of the table in docs/exactly-once.md, in milliseconds."""
+"""A crash at each step of the commit protocol, in memory: every row of the table in docs/exactly-once.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A crash at each step of the protocol on a real Apache Kafka and a real Redis: a process kills itself, another goes on."""
+"""A process kills itself at each step of the commit protocol, on a real Kafka and Redis; another one goes on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commit protocol between two owners, its real code on the twins: of the ways that were drawn none breaks a promise.
+"""The commit protocol between two owners, its real code in memory: no drawn way breaks a promise.
 
 And the drawing is worth something: with any one rule left out, a way to the loss is among them. What it has not drawn
 it has not tried; ``test_small_ways`` goes one shape through to its end. COMMIT_WAYS sets how many are drawn.

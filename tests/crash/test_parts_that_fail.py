@@ -1,4 +1,4 @@
-"""The commit protocol's rows where a part fails and not the worker: a producer timed out, a Redis silent, late, or robbed."""
+"""The commit protocol where a part fails and not the worker: a producer timed out, a Redis silent, late or robbed."""
 
 from __future__ import annotations
 

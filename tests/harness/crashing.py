@@ -1,4 +1,4 @@
-"""Crashes and pauses on purpose, in the test's own process: an observer that stops the worker at a step of the protocol."""
+"""Crashes and pauses on purpose, in the test's own process: an observer stops the worker at a commit step."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ class Telling(SilentObserver):
 
 
 class Killer(Telling):
-    """Sends this process a signal at a step of the protocol. After SIGKILL nothing of it runs on, no handler, no leave."""
+    """Sends this process a signal at a commit step. After SIGKILL no handler runs and the group is not left."""
 
     def __init__(self, step: CommitStep, passes: int, *, number: int, once: Path | None) -> None:
         super().__init__()

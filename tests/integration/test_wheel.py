@@ -74,7 +74,7 @@ def test_it_holds_one_package_and_every_import_of_ours_is_within_it(wheel: Path)
     for module in ("attention_kernels", "schedule_kernels", "int8_kernels", "waiting_kernels"):
         there = products if module == "int8_kernels" else COMPILED
         compiled = [
-            name for name in names if name.startswith(f"caesura/worker/adapters/onnx/{module}.") and "so" in name
+            name for name in names if name.startswith(f"caesura/worker/inference/native/{module}.") and "so" in name
         ]
         assert bool(compiled) == there, "a wheel made here has what an installation here has"
 
@@ -97,7 +97,7 @@ def test_a_package_of_ones_own_by_such_a_name_is_left_alone(python: Path, tmp_pa
     script = f"""
 import sys
 sys.path.insert(0, {str(tmp_path)!r})
-import caesura.models, caesura
+import models, caesura
 assert models.MINE
 print(caesura.languages())
 """
@@ -129,7 +129,7 @@ def test_what_is_compiled_for_a_builder_in_haste_leaves_the_smallest_numbers_as_
     command = [sys.executable, "setup.py", "--quiet", "build_ext", "--build-lib", place, "--build-temp", place]
     environment = os.environ | {"CFLAGS": "-Ofast", "PYTHONWARNINGS": "ignore"}
     subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True, timeout=300)
-    compiled = [str(one) for one in tmp_path.rglob("row_*.so")]
+    compiled = [str(one) for one in tmp_path.rglob("*_kernels*.so")]
     if not compiled:
         pytest.skip("no compiler is here that can")
     script = f"""

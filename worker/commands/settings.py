@@ -49,7 +49,7 @@ _ABOUT = {
     "bounds": "What sessions may choose in their first event. A value outside is clamped to the bounds.",
     "serve": "`caesura serve` and `caesura view`: where they listen, who may come, what one may ask for.",
     "kafka": "How Kafka is reached, and the group's and the transactions' times.",
-    "redis": "How Redis is reached. Its client retries are off, always: only the protocol knows what an unanswered write "
+    "redis": "How Redis is reached. Client retries are always off: only the protocol knows what an unanswered write "
     "means.",
 }
 

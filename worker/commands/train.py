@@ -24,7 +24,7 @@ _INSTALL = "pip install '.[train]' in a checkout, or make setup-train in a check
 def train(context: typer.Context) -> None:
     """Train a shipped model further on a folder of your own text: `caesura train FOLDER --language en`.
 
-    The same as `python -m caesura.models tune`; docs/tutorial-own-text.md shows it from beginning to end. It needs the train
+    The same as `python -m caesura.models tune`; docs/tutorial-own-text.md shows it as a whole. It needs the train
     extra (torch), which a worker does without: `make setup-train` in a checkout.
     """
     missing = ", ".join(name for name in _NEEDED if find_spec(name) is None)  # found, never imported
@@ -37,9 +37,7 @@ def train(context: typer.Context) -> None:
             echo(_help_of(command), nl=False)
         raise typer.Exit
     if missing:
-        raise FatalError(
-            f"training needs {missing}, not installed here: {_INSTALL}; then caesura train, or python -m caesura.models tune"
-        )
+        raise FatalError(f"training needs {missing}, not installed here: {_INSTALL}; then run caesura train")
     sys.stdout.flush()
     os.execv(sys.executable, [*command, *context.args])  # noqa: S606 - no shell
 

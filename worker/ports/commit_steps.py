@@ -1,4 +1,4 @@
-"""What is told of checkpoints and claims on their way: the numbered points of the protocol, and how a checkpoint ended."""
+"""Events of checkpoints and claims: the numbered steps of the commit protocol, and how a checkpoint ended."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 
 
 class CommitStep(StrEnum):
-    """The numbered points of the protocol; reached in this order in an undisturbed checkpoint (docs/exactly-once.md)."""
+    """The numbered steps of the commit protocol, in the order of an undisturbed checkpoint (docs/exactly-once.md)."""
 
     STAGED = "1_staged"
     BEGUN = "2_begun"

@@ -194,7 +194,7 @@ def test_without_compiled_parts_the_labels_are_the_same(engine: Engine, image: s
     script = f"""
 import io, sys
 for name in ("attention_kernels", "schedule_kernels", "int8_kernels", "waiting_kernels"):
-    sys.modules[f"caesura.worker.adapters.onnx.{{name}}"] = None
+    sys.modules[f"caesura.worker.inference.native.{{name}}"] = None
 sys.argv, sys.stdin = ["caesura", "punctuate"], io.TextIOWrapper(io.BytesIO({_SAID.encode()!r}))
 from caesura.worker.cli import main
 main()

@@ -135,7 +135,8 @@ def test_no_port_is_given_twice_nor_one_that_outgoing_connections_take() -> None
 
 def test_a_port_that_another_process_was_given_is_not_given_again_before_its_server_has_it() -> None:
     ports = range(26_990, 27_000)
-    other = f"from caesura.worker.embedded.guarded_process import free_port as f; print(f(range({ports.start}, {ports.stop - 1})))"
+    few = f"range({ports.start}, {ports.stop - 1})"
+    other = f"from caesura.worker.embedded.guarded_process import free_port as f; print(f({few}))"
     keeps = f"{other}; input()"
     root = Path(__file__).resolve().parents[3]
     with subprocess.Popen(

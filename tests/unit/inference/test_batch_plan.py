@@ -66,7 +66,7 @@ def test_what_the_compiled_plan_does_not_take_is_planned(look_ahead: tuple[int, 
     assert plan_batch(look_ahead, look_back, asked, compiled=True).layer_rows == 2 * len(look_ahead)
 
 
-@pytest.mark.parametrize(("there", "told"), [("None", "False"), ("ModuleType('without a plan')", "ImportError")])
+@pytest.mark.parametrize(("there", "told"), [("None", "False"), ("ModuleType('without a plan')", "ValueError")])
 def test_where_nothing_was_compiled_python_plans_and_what_cannot_be_loaded_is_an_error(there: str, told: str) -> None:
     """In a process of its own, to which the compiled module is not there, or is none."""
     script = f"""

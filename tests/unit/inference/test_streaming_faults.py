@@ -72,7 +72,7 @@ def test_one_number_of_what_attention_mixes_that_is_not_finite_is_an_error_in_an
             context[-1, 11] = number
         return context
 
-    monkeypatch.setattr(attention, "mix", broken)
+    monkeypatch.setattr(attention, "attend", broken)
     with pytest.raises(EngineError, match="ArithmeticError"):
         engine.label([a_request(engine, some_words(12, 1))])
 

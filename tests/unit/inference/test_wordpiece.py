@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from caesura.worker.core.language.normalisation import model_view
 from caesura.worker.inference.model.wordpiece import ACCENTED, WordPiece
 
-VOCABULARY_FILE = Path(__file__).parents[4] / "models" / "shipped" / "en" / "vocabulary.txt"
+VOCABULARY_FILE = Path(__file__).parents[3] / "models" / "shipped" / "en" / "vocabulary.txt"
 VOCABULARY = ["[PAD]", "[UNK]", "un", "##aff", "##able", "aff", "'", "t", "don", "caf", "##e", "3", ".", "5", "\u4e2d"]
 
 

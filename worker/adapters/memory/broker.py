@@ -1,4 +1,4 @@
-"""A Kafka in memory, honest about what the protocol rests on: transactions, fencing, stable offsets, groups. No threads.
+"""A Kafka in memory with what the commit protocol needs: transactions, fencing, stable offsets, groups. No threads.
 
 What a real broker does by time happens here when it is asked for: ``expire_transaction``, ``expel``, ``delete_before``.
 Faults of calls are asked for with ``fail``. Rules:

@@ -1,9 +1,1 @@
-"""The network behind the port of the engine: a models folder, its tokenizer, and ONNX Runtime.
-
-ONNX Runtime's Linux wheels, from 1.31 on, keep a device's identifier under the user's home and send events to their
-maker. Its own switch is read when its library is loaded, so it is set here, before anything of ours imports it.
-"""
-
-import os
-
-os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+"""The port `engine` over `inference`: in this process, or in a process of its own."""

@@ -27,7 +27,7 @@ class RedisTopology(StrEnum):
 class RedisSettings:
     """Everything that a client of the session store is made of. Raises ValueError where fields contradict each other.
 
-    Client retries are no setting: an unanswered claim or write may have happened, and only the protocol knows what then.
+    Client retries are not a setting: an unanswered write may have happened, and only the protocol knows what follows.
     """
 
     addresses: Annotated[

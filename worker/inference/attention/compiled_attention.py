@@ -15,13 +15,14 @@ from caesura.worker.inference.kv_cache.aligned_arrays import aligned_rows
 from caesura.worker.inference.kv_cache.kv_blocks import OWN_ROWS, BlockPool, Blocks
 from caesura.worker.inference.kv_cache.kv_cache import KVCache, Rows
 from caesura.worker.inference.kv_cache.memory_limit import MemoryLimit
+from caesura.worker.inference.native import is_compiled
 
-try:
-    from caesura.worker.inference.native.attention_kernels import attend, keep, kinds
-except ModuleNotFoundError:  # nothing was compiled at installation; what cannot be loaded is an error
-    COMPILED = False
+if is_compiled("attention_kernels"):
+    from caesura.worker.inference.native import attention_kernels
+
+    COMPILED = bool(attention_kernels.kinds())
 else:
-    COMPILED = bool(kinds())
+    COMPILED = False
 
 __all__ = ["COMPILED", "CompiledAttention"]
 
@@ -60,7 +61,9 @@ class CompiledAttention(RowAttention):
     @override
     def keep(self, k: int, key_value: Rows, places: NDArray[np.int32]) -> None:
         starts, stops = places.T
-        keep(k, self._pool.slabs, self._blocks, self._counts, stops - starts, starts - self._gone, key_value)
+        attention_kernels.keep(
+            k, self._pool.slabs, self._blocks, self._counts, stops - starts, starts - self._gone, key_value
+        )
 
     @override
     def attend(self, k: int, query: Rows, visible_range: VisibleRange) -> Rows:
@@ -68,7 +71,7 @@ class CompiledAttention(RowAttention):
             gone = np.repeat(self._gone, visible_range.queries)
             self._seen, self._begins, self._ends = visible_range, visible_range.begins - gone, visible_range.ends - gone
         context = aligned_rows(len(query), query.shape[1] // 2)
-        attend(
+        attention_kernels.attend(
             k,
             self._pool.slabs,
             self._blocks,

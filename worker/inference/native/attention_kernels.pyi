@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 _Slabs: TypeAlias = list[NDArray[float16]]
 
-# Write what the rows attend into context (M, D). Each sees the leading piece's row, and those from since (M,), at least 1,
+# Write the rows' context (M, D). Each sees the leading piece's row, and those from since (M,), at least 1,
 # up to sight (M,), one at least unless sight is 1; query (M, 2 D): inputs and queries.
 def attend(
     layer: int,

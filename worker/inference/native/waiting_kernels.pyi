@@ -1,4 +1,4 @@
-# Rows that wait before a layer, compiled from waiting_kernels.c; not there where no compiler was at hand (docs/engine.md).
+# Rows that wait before a layer, compiled from waiting_kernels.c if a C compiler was found (docs/engine.md).
 
 from numpy import float32, int32
 from numpy.typing import NDArray

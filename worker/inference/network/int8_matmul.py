@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 
 from caesura.worker.inference.kv_cache.aligned_arrays import aligned_bytes, aligned_rows
 from caesura.worker.inference.kv_cache.kv_cache import Rows
+from caesura.worker.inference.native import is_compiled
 from caesura.worker.inference.network.row_graphs import Arrays
 
-try:
-    from caesura.worker.inference.native.int8_kernels import gelu, kinds, normed, plain, rounded
-except ModuleNotFoundError:  # nothing was compiled at installation, or not for such a processor
-    KINDS: list[str] = []
+if is_compiled("int8_kernels"):
+    from caesura.worker.inference.native import int8_kernels
+
+    KINDS: list[str] = int8_kernels.kinds()
 else:
-    KINDS = kinds()
+    KINDS = []
 
 __all__ = ["KINDS", "CompiledEntrance", "CompiledExit", "CompiledStep", "multiplies"]
 
@@ -71,9 +72,9 @@ class _Behind:
         """Write what comes out of the layer (N, D) for mixed (N, D) and asked (N, 2 D)."""
         rows, width = hidden.shape
         middle, opened = aligned_rows(rows, width), aligned_rows(rows, len(self._inner.bias))
-        normed(given["context"], *self._attended, middle, given["asked"][:, :width], *self._middle_norm)
-        gelu(middle, *self._inner, opened)
-        normed(opened, *self._outer, hidden, middle, *self._output_norm)
+        int8_kernels.normed(given["context"], *self._attended, middle, given["asked"][:, :width], *self._middle_norm)
+        int8_kernels.gelu(middle, *self._inner, opened)
+        int8_kernels.normed(opened, *self._outer, hidden, middle, *self._output_norm)
 
 
 class CompiledEntrance:
@@ -88,7 +89,7 @@ class CompiledEntrance:
         (hidden,) = self._embedding.run(["hidden"], given)
         rows, width = hidden.shape
         query, key_value = aligned_rows(rows, 2 * width), aligned_rows(rows, 2 * width)
-        rounded(hidden, *self._asking, query[:, width:], key_value)
+        int8_kernels.rounded(hidden, *self._asking, query[:, width:], key_value)
         query[:, :width] = hidden
         return [query, key_value]
 
@@ -121,7 +122,7 @@ class CompiledStep:
         query, key_value = aligned_rows(rows, 2 * width), aligned_rows(rows, 2 * width)
         hidden = query[:, :width]
         self._behind.put(given, hidden)
-        plain(hidden, *self._asking, query[:, width:], key_value)
+        int8_kernels.plain(hidden, *self._asking, query[:, width:], key_value)
         return [query, key_value]
 
 

@@ -1,6 +1,6 @@
 """What a pass computes, over all its sessions: the steps that ``row_schedule`` plans, as arrays.
 
-By ``schedule_kernels`` where it was compiled: the same numbers, a buffer in a microsecond or two where Python takes thirty.
+By ``schedule_kernels`` if it was compiled: the same numbers, in 1 to 2 microseconds a buffer instead of 30 in Python.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from caesura.worker.inference.attention.attention import VisibleRange
+from caesura.worker.inference.native import is_compiled
 from caesura.worker.inference.schedule.row_schedule import Step, plan
 
-try:
-    from caesura.worker.inference.native.schedule_kernels import plan as plan_compiled
-except ModuleNotFoundError:  # nothing was compiled at installation; what cannot be loaded is an error
-    COMPILED = False
-else:
+if is_compiled("schedule_kernels"):
+    from caesura.worker.inference.native import schedule_kernels
+
     COMPILED = True
+else:
+    COMPILED = False
 
 __all__ = ["COMPILED", "BatchPlan", "StepRequest", "plan_batch"]
 
@@ -47,7 +48,7 @@ class BatchPlan(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     places (K, S, 2): the first row and the one behind the last that a layer takes in. spans (K, S, 4): how many rows
     are new to the layer, how many it asks, and from where up to where they wait on, of those that have waited before
     the layer and the new ones behind them. entering (N,): the rows that enter. picks (P,): which of those before the
-    last layer are wanted. needed, waiting_rows: of each session, see ``row_schedule.Step`` and ``KVCache``. sights: what
+    last layer are wanted. needed, waiting_rows: see ``row_schedule.Step`` and ``KVCache``. sights: what
     the rows that a layer asks see; layers that see alike have the same one. layer_rows: words computed, a layer each.
     """
 
@@ -74,7 +75,7 @@ def plan_batch(
 def _compiled(look_ahead: tuple[int, ...], look_back: int | None, asked: Sequence[StepRequest]) -> BatchPlan:
     layers, sessions = len(look_ahead), len(asked)
     back = -1 if look_back is None else look_back
-    places, spans, entering, picks, left, seen, layer_rows = plan_compiled(look_ahead, back, list(asked))
+    places, spans, entering, picks, left, seen, layer_rows = schedule_kernels.plan(look_ahead, back, list(asked))
     visible_ranges: list[VisibleRange] = []
     for own in seen:
         if own is None:

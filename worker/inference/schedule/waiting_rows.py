@@ -12,14 +12,15 @@ import numpy as np
 
 from caesura.worker.inference.kv_cache.aligned_arrays import aligned_rows
 from caesura.worker.inference.kv_cache.kv_cache import Rows
+from caesura.worker.inference.native import is_compiled
 from caesura.worker.inference.schedule.batch_plan import BatchPlan
 
-try:
-    from caesura.worker.inference.native.waiting_kernels import join
-except ModuleNotFoundError:  # nothing was compiled at installation; what cannot be loaded is an error
-    COMPILED = False
-else:
+if is_compiled("waiting_kernels"):
+    from caesura.worker.inference.native import waiting_kernels
+
     COMPILED = True
+else:
+    COMPILED = False
 
 __all__ = ["COMPILED", "WaitingRows"]
 
@@ -49,7 +50,7 @@ class WaitingRows:
             return fresh
         query = aligned_rows(self._asked[k], fresh.shape[1])
         if self._compiled:
-            join(k, self._kept, fresh, spans, picks, query)
+            waiting_kernels.join(k, self._kept, fresh, spans, picks, query)
             return query
         start = place = 0
         for waiting, (new, asked, first, end) in zip(self._kept, spans.tolist(), strict=True):

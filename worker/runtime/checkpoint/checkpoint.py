@@ -1,6 +1,6 @@
 """A checkpoint: the one place that knows the order of writes over Kafka and Redis (docs/exactly-once.md).
 
-1. stage    polled words applied, labelled, frozen: in memory. Done before; a ``StagedCheckpoint`` is its result. The bytes of the
+1. stage    polled words applied, labelled, frozen: in memory. Done before, as ``StagedCheckpoint``. The bytes of the
             save are encoded here, from exactly this state.
 2. publish  begin the transaction; segments, routes, dead letters, ledger records.
 3. commit   send each partition's next offset with the checkpoint id as metadata; commit. The group is the only fence.

@@ -1,6 +1,6 @@
 """Runs a web application until it is told to stop: binds first, so that a port in use is said; drains, then ends.
 
-uvicorn would wait for ever for a request that does not come, and accept sockets without end: ``ConnectionLimits`` does not.
+uvicorn waits for ever for a request, and accepts any number of sockets; ``ConnectionLimits`` bounds both.
 """
 
 from __future__ import annotations
