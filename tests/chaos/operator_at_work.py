@@ -10,16 +10,16 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from typing import TypeVar
 
 import msgspec
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from caesura.schemas.checkpoint import OffsetMetadata
-from caesura.worker.errors import StoreError
 from caesura.worker.ports.reasons import ParkReason
 from caesura.worker.ports.records import Record
+from caesura.worker.runtime.ledger.output_records import ledger_probe
 from tests.chaos.fleet_member import Member
 from tests.chaos.group_deletion import delete_group
 from tests.chaos.world import DEPLOYMENT, ChaosWorld
@@ -221,22 +221,18 @@ class OperatorAtWork:
         )
 
     def _release(self, partition: int) -> None:
-        """Say it until it is heard: Redis may lose what was said."""
-        store = self._world.store()
+        """Say it until it is heard: who parked it may have died since."""
+        probe = ledger_probe(f"{DEPLOYMENT}.ledger", partition)
 
         def goes_on() -> bool:
             return partition not in self._parked()
 
         def release() -> None:
-            with suppress(StoreError):
-                store.release(partition)
-                self._world.fleet.await_(goes_on, _RELEASE_AGAIN_S)
+            self._write_ledger(partition, probe.key or b"", None)
+            self._world.fleet.await_(goes_on, _RELEASE_AGAIN_S)
 
-        try:
-            if not comes(goes_on, within_s=_WITHIN_S, every_s=_LOOK_EVERY_S, meanwhile=release):
-                raise RuntimeError(f"partition {partition} was released and stays parked")
-        finally:
-            store.close()
+        if not comes(goes_on, within_s=_WITHIN_S, every_s=_LOOK_EVERY_S, meanwhile=release):
+            raise RuntimeError(f"partition {partition} was released and stays parked")
 
     def _await(self, done: Callable[[], bool], otherwise: str) -> None:
         if not self._world.fleet.await_(done, _WITHIN_S):

@@ -206,15 +206,5 @@ def test_ten_thousand_sessions_go_in_one_write_and_out_in_another(store: Session
     assert sessions(store) == many
 
 
-def test_an_operators_release_is_heard_once_and_disturbs_no_session(store: SessionStore, other: SessionStore) -> None:
-    store.write(PARTITION, a_write(checkpoint(1), put={"a": b"1"}))
-    assert store.take_release(PARTITION) is False
-    other.release(PARTITION)
-    store.write(PARTITION, a_write(checkpoint(2), put={"a": b"1"}))
-    assert (store.take_release(PARTITION), store.take_release(PARTITION)) == (True, False)
-    assert sessions(store) == {"a": b"1"}
-    assert store.write(PARTITION, a_write(checkpoint(3), follows=[checkpoint(2)]))
-
-
 def test_a_sign_of_life_is_given(store: SessionStore) -> None:
     store.ping()

@@ -154,7 +154,7 @@ class Exploration:
             if self._struck:
                 write_again(self.world)
             for partition in list(parked):
-                last.store.release(partition)
+                self.world.release(partition)
             last.turn(400)
             self._go_on(last)
         last.turn()

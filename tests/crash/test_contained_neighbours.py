@@ -89,7 +89,7 @@ def test_a_flush_that_no_transaction_can_hold_parks_its_partition_until_that_is_
     found = by_session(world.segments())
     assert {name: said(found[name]) for name in elsewhere} == {name: ["we", "wait"] for name in elsewhere}
     sure[0].choking = False
-    world.redis.partition(2).release()
+    world.release(2)
     worker.turn(1000)
     found = by_session(world.segments())
     assert said(found[deadly]) == ["a", DEADLY]

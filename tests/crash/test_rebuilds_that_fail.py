@@ -104,7 +104,7 @@ def test_a_rebuild_that_no_transaction_can_hold_parks_its_partition_alone_and_lo
     }
     world.send(event(_FIRST, 1, "too", session_end=True))
     sure[0].choking = False
-    world.redis.partition_to_write(0).release()
+    world.release(0)
     worker.turn(1000)
     assert worker.worker.unready() == ()
     assert said(by_session(world.segments())[_FIRST]) == [DEADLY, "words", "too"]
@@ -238,6 +238,6 @@ def test_where_that_cannot_be_committed_it_is_claimed_again_and_parks() -> None:
     (parked,) = worker.worker.assignment.parked.values()
     assert parked.reason == "ledger_incomplete"
     assert write_again(world) == 1
-    worker.store.release(0)
+    world.release(0)
     worker.turn(400)
     assert worker.worker.unready() == ()

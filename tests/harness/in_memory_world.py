@@ -25,6 +25,7 @@ from caesura.worker.ports.publisher import Publisher
 from caesura.worker.ports.records import Record
 from caesura.worker.ports.tentative_publisher import TentativePublisher
 from caesura.worker.ports.tracer import Tracer
+from caesura.worker.runtime.ledger.output_records import ledger_probe
 from caesura.worker.runtime.loop.assembly import assemble
 from caesura.worker.runtime.loop.loop import Worker
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
@@ -83,6 +84,11 @@ class World:
 
     def records(self, topic: str) -> list[Record]:
         return [one for partition in range(self.partitions) for one in self.broker.records(topic, partition)]
+
+    def release(self, partition: int) -> None:
+        """Do what ``caesura unpark`` does."""
+        probe = ledger_probe("caesura.ledger", partition)
+        self.broker.append(probe.topic, partition, probe.value, key=probe.key, headers=probe.headers)
 
     def raise_token(self, partition: int, token: int) -> None:
         """Let claims have gone before: the last one left this token with the group."""

@@ -62,7 +62,6 @@ def test_a_record_under_an_operators_tombstone_is_missed_and_once_it_is_back_eve
     assert len(world.segments()) == published
 
     _write(world, b"ben", written.value)
-    second.parts.store.release(0)
     second.turn_until(lambda: second.caught_up)
     assert second.worker.unready() == ()
     check_every_word_once(told, world.segments())

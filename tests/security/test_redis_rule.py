@@ -58,8 +58,6 @@ def use(settings: RedisSettings, deployment: str) -> None:
         assert store.write(0, StoreWrite(id=second, follows=[first], manifest=b"n", put={}, drop=("ben",)))
         assert store.head(0).manifest == b"n"
         assert dict(store.load(0)) == {"ann": b"1"}
-        store.release(0)
-        assert store.take_release(0)
     finally:
         store.close()
 

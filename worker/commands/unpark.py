@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
+from caesura.worker.adapters.kafka.log_reader import KafkaLogReader
 from caesura.worker.adapters.kafka.reachability import await_sign_of_life
 from caesura.worker.adapters.kafka.topic_reader import KafkaReader
-from caesura.worker.adapters.redis.session_store import connect
 from caesura.worker.commands.options import ConfigOption, SetOption, origin_of
 from caesura.worker.commands.terminal import echo
-from caesura.worker.errors import FatalError, StoreError
+from caesura.worker.errors import FatalError
+from caesura.worker.runtime.ledger.output_records import ledger_probe
 from caesura.worker.settings.tree import load_settings
 
 __all__ = ["unpark"]
@@ -33,12 +34,10 @@ def unpark(
         there = reader.partitions()
     for partition in set(partitions) - set(there):
         raise FatalError(f"{settings.worker.input_topic} has no partition {partition}, only 0 to {max(there)}")
-    store = connect(settings.redis, deployment=settings.worker.deployment, topic=settings.worker.input_topic)
+    ledger = KafkaLogReader(settings.kafka)
     try:
         for partition in partitions:
-            store.release(partition)
+            ledger.bounds_behind(ledger_probe(settings.worker.ledger, partition), settings.worker.claim_timeout_s)
             echo(f"partition {partition} of {settings.worker.input_topic}: to be claimed again, if it is parked")
-    except StoreError as error:
-        raise StoreError(f"{error} (Redis at {', '.join(settings.redis.addresses)})") from None
     finally:
-        store.close()
+        ledger.close()

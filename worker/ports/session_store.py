@@ -72,14 +72,6 @@ class SessionStore(Protocol):
         """Put sessions aside under a name, beside those already there; they are gone after ten minutes. StoreError."""
         ...
 
-    def release(self, partition: int) -> None:
-        """Ask the worker that has parked the partition to claim it again: an operator's word. StoreError."""
-        ...
-
-    def take_release(self, partition: int) -> bool:
-        """Tell whether an operator asked for it, and forget that he did. StoreError."""
-        ...
-
     def ping(self) -> None:
         """Ask for a sign of life. StoreError."""
         ...

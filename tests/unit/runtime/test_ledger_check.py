@@ -65,12 +65,12 @@ def test_a_record_that_is_missing_or_too_old_parks_its_partition_and_is_named(
     worker = rebuilt(world)
     detail = parked_of(worker).detail
     assert f"was committed: {named}; " in detail
-    worker.store.release(0)
+    world.release(0)
     worker.turn(400)
     assert parked_of(worker).detail == detail, "it parks again until it is fixed"
     assert len(world.segments()) == before
     assert write_again(world) == 1
-    worker.store.release(0)
+    world.release(0)
     worker.turn(400)
     _ends(world, worker)
 

@@ -17,7 +17,7 @@ def test_a_session_that_an_operator_gives_up_begins_anew_after_what_was_committe
     strike(world, "ann")
     worker = rebuilt(world)
     give_up(world, parked_of(worker).detail)
-    worker.store.release(0)
+    world.release(0)
     worker.turn(400)
     assert worker.worker.unready() == ()
     world.send(event("ann", 3, "four", session_end=True), event("ben", 2, "there", session_end=True))
@@ -42,7 +42,7 @@ def test_of_two_that_are_missing_both_have_to_be_given_up() -> None:
     for name, other in (("ann", "ben"), ("ben", None)):
         parked = parked_of(worker)
         give_up(world, parked.detail, key=name.encode())
-        worker.store.release(0)
+        world.release(0)
         worker.turn(400)
         assert (f"was committed: {other!r} since" in parked_of(worker).detail) if other else not worker.worker.unready()
 
@@ -65,7 +65,7 @@ def test_sessions_that_closed_and_are_given_up_without_being_named_come_once() -
     detail = parked_of(worker).detail
     assert "none that anything names any more" in detail
     give_up(world, detail, key=b"anybody")
-    worker.store.release(0)
+    world.release(0)
     worker.turn(400)
     assert worker.worker.unready() == ()
     worker.worker.drain()
@@ -86,7 +86,7 @@ def test_one_whose_last_segment_lies_too_far_back_to_be_named_comes_once_as_well
     detail = parked_of(worker).detail
     assert "none that anything names any more" in detail
     give_up(world, detail, key=b"anybody")
-    worker.store.release(0)
+    world.release(0)
     worker.turn(400)
     assert worker.worker.unready() == ()
     worker.worker.drain()
@@ -110,11 +110,11 @@ def test_one_whose_record_is_older_than_a_segment_that_lies_too_far_back_has_to_
     detail = parked_of(worker).detail
     assert "none that anything names any more" in detail
     give_up(world, detail, key=b"anybody")
-    worker.store.release(0)
+    world.release(0)
     worker.turn(400)
     assert "committed: 'ann' since 0 (2 segments, 2 words; ledger: 1 segments, 1 words); " in parked_of(worker).detail
     give_up(world, detail, key=b"ann")
-    worker.store.release(0)
+    world.release(0)
     worker.turn(400)
     assert worker.worker.unready() == ()
     world.send(event("ann", 3, "four", session_end=True))
@@ -136,11 +136,11 @@ def test_nobody_is_given_up_where_the_segments_cannot_be_read(monkeypatch: pytes
 
     with monkeypatch.context() as patch:
         patch.setattr(world.broker, "log", log)
-        worker.store.release(0)
+        world.release(0)
         worker.settle()
         worker.turn(400)
         assert "nobody knows, for the segments topic could not be read" in parked_of(worker).detail
-    worker.store.release(0)
+    world.release(0)
     worker.turn(400)
     assert "was committed: 'ben' since 1" in parked_of(worker).detail
 
@@ -153,6 +153,6 @@ def test_a_tombstone_that_gives_up_something_else_helps_nothing(through: str | N
     strike(world, "ann")
     worker = rebuilt(world)
     give_up(world, parked_of(worker).detail, through=through, given_up=given_up)
-    worker.store.release(0)
+    world.release(0)
     worker.turn(400)
     parked_of(worker)

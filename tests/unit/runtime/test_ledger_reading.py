@@ -60,7 +60,7 @@ def test_an_unreadable_record_parks_its_partition_and_is_named(
     assert parked.reason == "ledger_unreadable"
     assert f"caesura.ledger [0], offset {offset}:" in parked.detail
     give_up(world, parked.detail, key=key)
-    worker.store.release(0)
+    world.release(0)
     worker.turn(400)
     assert worker.worker.unready() == ()
 
@@ -76,7 +76,7 @@ def test_a_tombstone_as_the_parked_line_spells_it_out_brings_no_word_twice() -> 
     worker = _rebuilt(world)
     (parked,) = worker.worker.assignment.parked.values()
     give_up(world, parked.detail)
-    worker.store.release(0)
+    world.release(0)
     worker.turn(400)
     world.send(event("ann", 2, "three", session_end=True), event("ben", 1, "there", session_end=True))
     worker.settle()

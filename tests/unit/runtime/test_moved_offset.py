@@ -38,7 +38,7 @@ def test_an_offset_moved_with_its_metadata_parks_and_loses_no_word(moved_by: int
     assert [one.reason for one in worker.worker.assignment.parked.values()] == ["offset_from_outside"]
 
     _set(world, committed.next_offset, committed.metadata)
-    worker.store.release(0)
+    world.release(0)
     worker.turn(600)
     assert said(world.segments()) == [f"a{n}" for n in range(10)] + [f"b{n}" for n in range(10)]
 

@@ -132,7 +132,7 @@ def test_a_released_partition_is_claimed_again_and_goes_on() -> None:
     worker.settle()
     assert _reasons(worker) == ["offset_from_outside"]
     world.broker.set_offset("caesura", "asr.words", 0, None)
-    worker.store.release(0)
+    world.release(0)
     worker.turn(400)
     assert _reasons(worker) == []
     assert said(world.segments()) == ["one"]
@@ -164,6 +164,24 @@ def test_a_committed_token_beyond_what_a_claim_can_count_parks_the_partition() -
     assert _reasons(worker) == ["state_unreadable"]
 
 
+def test_a_release_is_heard_with_redis_away_and_only_one_that_comes_after_the_parking() -> None:
+    world = World()
+    world.send(event("ann", 0, "one", session_end=True))
+    world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=0, metadata="by hand"))
+    worker = world.worker()
+    worker.settle()
+    world.redis.away = True
+    world.broker.set_offset("caesura", "asr.words", 0, None)
+    worker.turn(600)
+    assert _reasons(worker) == ["offset_from_outside"]
+    world.release(0)
+    for _ in range(300):
+        worker.turn()
+        world.clock.pass_s(0.05)
+    assert _reasons(worker) == []
+    assert said(world.segments()) == ["one"]
+
+
 def test_a_release_is_heard_while_the_leader_of_another_partition_is_away() -> None:
     world = World(partitions=2)
     newer = msgspec.structs.replace(event("ann", 0, "one"), version="2.0")
@@ -174,7 +192,7 @@ def test_a_release_is_heard_while_the_leader_of_another_partition_is_away() -> N
     worker.settle()
     for _ in range(200):
         world.broker.fail("watermarks", BrokerError("its leader is away"))
-    world.redis.partition_to_write(partition).release()
+    world.release(partition)
     worker.turn(400)
     assert [one.reason for one in heard.events] == ["newer_event"] * 2
 

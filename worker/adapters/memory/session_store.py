@@ -41,7 +41,6 @@ class StoredPartition:
 
     control: dict[str, bytes] = field(default_factory=dict)
     sessions: dict[str, bytes] = field(default_factory=dict)
-    released: bool = False
     prepared: dict[str, dict[str, bytes]] = field(default_factory=dict)
 
     @property
@@ -53,15 +52,6 @@ class StoredPartition:
     def manifest(self) -> bytes | None:
         """The manifest."""
         return self.control.get("m")
-
-    def release(self) -> None:
-        """Do what an operator asks for."""
-        self.released = True
-
-    def take_release(self) -> bool:
-        """Tell and forget whether an operator asked for it."""
-        released, self.released = self.released, False
-        return released
 
     def prepare(self, name: str, put: Mapping[str, bytes]) -> None:
         """Do what prepare.lua does."""
@@ -193,14 +183,6 @@ class MemorySessionStore(SessionStore):
     def prepare(self, partition: int, name: str, put: Mapping[str, bytes]) -> None:
         sent = dict(put)
         self._answered("prepare", lambda: self._server.partition_to_write(partition).prepare(name, sent))
-
-    @override
-    def release(self, partition: int) -> None:
-        self._answered("release", lambda: self._server.partition_to_write(partition).release())
-
-    @override
-    def take_release(self, partition: int) -> bool:
-        return self._answered("take_release", lambda: self._server.partition_to_write(partition).take_release())
 
     @override
     def ping(self) -> None:

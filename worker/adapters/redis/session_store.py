@@ -1,7 +1,7 @@
 """Sessions in Redis: one hash a partition, so that manifest and sessions are lost together or not at all.
 
 Fields of the hash: ``i`` the stored checkpoint's id, ``m`` the manifest, ``s:<session>`` a session's snapshot. A write
-is one Lua call. Beside the hash, under the same hash tag, lie what a full write has prepared and an operator's release.
+is one Lua call. Beside the hash, under the same hash tag, lies what a full write has prepared.
 Nothing is retried here but a script that the server says it does not know, for then nothing was run.
 """
 
@@ -136,16 +136,6 @@ class RedisSessionStore(SessionStore):
         with self._storing(f"writing partition {partition}"):
             keys = [self._beside(partition, f"prepared:{name}")]
             _PREPARE.run(self._client(), keys, [_PREPARED_S, *_pairs(put)])
-
-    @override
-    def release(self, partition: int) -> None:
-        with self._storing(f"releasing partition {partition}"):
-            self._client().execute_command("HSET", self._beside(partition, "release"), "r", 1)
-
-    @override
-    def take_release(self, partition: int) -> bool:
-        with self._storing(f"asking whether partition {partition} was released"):
-            return self._client().execute_command("HDEL", self._beside(partition, "release"), "r") == 1
 
     @override
     def ping(self) -> None:

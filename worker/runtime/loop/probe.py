@@ -1,4 +1,8 @@
-"""A look now and then at Redis, the brokers and the parked partitions: a worker without words must know, too."""
+"""A look now and then at Redis, the brokers and the parked partitions: a worker without words must know, too.
+
+An operator releases a parked partition by a record in its ledger (``caesura unpark`` writes one that says nothing), so
+that needs no Redis. Nothing else writes there while it is parked, but an operator who mends the ledger.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +29,10 @@ class Probe:
         self, parts: RuntimeAdapters, settings: RuntimeSettings, *, assignment: Assignment, faults: Faults
     ) -> None:
         self._store = parts.store
+        self._reader = parts.reader
+        self._ledger = settings.ledger
+        self._ledger_ends: dict[int, int] = {}
+        self._ends_after_s = 0.0
         self._observer = parts.observer
         self._source = parts.source
         self._clock = parts.clock
@@ -43,6 +51,11 @@ class Probe:
     def run(self, partitions: int) -> None:
         """Look, where it is time to. partitions: what was counted at the start; a change parks every partition."""
         now_s = self._clock.monotonic_s()
+        waiting = self._assignment.parked.keys()
+        self._ledger_ends = {partition: end for partition, end in self._ledger_ends.items() if partition in waiting}
+        if self._ledger_ends.keys() != waiting and now_s >= self._ends_after_s:
+            self._release()  # from here on a record counts
+            self._ends_after_s = now_s + _EVERY_S
         if self._due_at_s is None:
             self._due_at_s = now_s + _FIRST_AFTER_S
         if now_s < self._due_at_s:
@@ -81,11 +94,12 @@ class Probe:
         return partitions
 
     def _release(self) -> None:
-        """Claim parked partitions again that an operator has released (``caesura unpark``)."""
-        for partition in self._assignment.parked:
+        """Claim parked partitions again whose ledger has a record more than when they were parked."""
+        for partition in list(self._assignment.parked):
             try:
-                if self._store.take_release(partition):
-                    self._assignment.unpark(partition)
+                _, end = self._reader.bounds(self._ledger, partition, self._timeout_s)
             except RetriableError as error:
                 self._observer.note(CallFailed.of("release", error))
                 return
+            if end > self._ledger_ends.setdefault(partition, end):
+                self._assignment.unpark(partition)
