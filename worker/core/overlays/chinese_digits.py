@@ -55,6 +55,8 @@ _Found = tuple[int, int, str]
 
 def chinese_digits(stretch: Stretch) -> list[Overlay]:
     """Return the numbers of a stretch that are sure, in order, with their digits; places are the stretch's."""
+    if all(map(str.isascii, stretch.words)):
+        return []
     text, owner = "", []
     for place, (word, mark) in enumerate(zip(stretch.words, stretch.marks, strict=True)):
         said = _BREAK if word.isascii() else word + (_BREAK if mark != "none" else "")

@@ -22,6 +22,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -87,6 +88,8 @@ _NO_LOCAL_PART = _set(
     发 到"""
 )
 _ADDRESS_CUES = _set("email e-mail mail address gmail 邮箱 邮件 地址")
+_ADDRESS_WORDS = _CONNECTORS | _ADDRESS_CUES | _SURE_ENDINGS
+_NUMBER_SIGN, _LETTER_SIGN, _ADDRESS_SIGN = 1, 2, 4
 _MOST_PLAIN, _MOST_DOMAIN, _CUE_WORDS = 4, 6, 12
 _HELD_BACK = _MOST_PLAIN + 1
 _LEAST_LETTERS = 3
@@ -120,17 +123,17 @@ class _Said:
     around: Around
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Redaction:
     """What is redacted. names: the operator's list."""
 
     kinds: frozenset[Redacted] = frozenset()
     names: tuple[str, ...] = ()
-    _finders: Mapping[Redacted, Callable[[_Said], set[int]]] = field(init=False, repr=False, compare=False)
-    _whole: frozenset[str] = field(init=False, repr=False, compare=False)
-    _first_words: frozenset[str] = field(init=False, repr=False, compare=False)
-    _last_words: frozenset[str] = field(init=False, repr=False, compare=False)
-    _beginnings: frozenset[str] = field(init=False, repr=False, compare=False)
+    _finders: Mapping[Redacted, Callable[[_Said], set[int]]] = field(init=False, repr=False)
+    _whole: frozenset[str] = field(init=False, repr=False)
+    _first_words: frozenset[str] = field(init=False, repr=False)
+    _last_words: frozenset[str] = field(init=False, repr=False)
+    _beginnings: frozenset[str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         names = [_parts(name) for name in self.names]
@@ -158,17 +161,39 @@ class Redaction:
 
         All words are searched, and once more without fillers and what is taken back, which may stand within a number.
         """
+        views = [_view(word.text) for word in words]
+        finders = self._wanted(views, around)
+        if not finders:
+            return {}
         first = len(around.before)
         fluent = [at for at, word in enumerate(words) if not kind_of(word.disfluency) and not is_sound(word.text)]
         shown: dict[int, str] = {}
         for places in ([*range(len(words))], fluent) if len(fluent) < len(words) else (fluent,):
-            views = [simplified(model_view(words[at].text)) for at in places]
-            said = _Said([*around.before, *views, *around.behind], around)
-            for kind, finder in self._finders.items():
+            said = _Said([*around.before, *(views[at] for at in places), *around.behind], around)
+            for kind, finder in finders:
                 for place in finder(said):
                     if first <= place < first + len(places):
                         shown.setdefault(places[place - first], _SHOWN[kind])
         return shown
+
+    def _wanted(self, views: Sequence[str], around: Around) -> list[tuple[Redacted, Callable[[_Said], set[int]]]]:
+        """Return the finders that may find something: most words are no sign of anything."""
+        signs = 0
+        for view in views:
+            signs |= _signs(view)
+        beside = 0
+        for view in (*around.before, *around.behind):
+            beside |= _signs(view)
+        wanted = {
+            Redacted.NAMES: any(compared(view) in self._beginnings for view in (*views, *around.before))
+            if self._beginnings
+            else False,
+            Redacted.EMAILS: bool((signs | beside) & _ADDRESS_SIGN),
+            Redacted.CARDS: bool(signs & _NUMBER_SIGN),
+            Redacted.NUMBERS: bool(signs & _NUMBER_SIGN),
+            Redacted.LETTERS: bool((signs | beside) & _LETTER_SIGN),
+        }
+        return [(kind, finder) for kind, finder in self._finders.items() if wanted[kind]]
 
     def segment(self, segment: Segment, beside: Beside = NOTHING_BESIDE) -> tuple[Segment, dict[int, str]]:
         """Return a segment without the words that are redacted, and what stands for each of them, by index.
@@ -185,6 +210,8 @@ class Redaction:
             closes=segment.sentence_end and not beside.behind,
         )
         shown = self.found(segment.words, around)
+        if not (shown or segment.speaker or segment.attributes or segment.spellings):
+            return segment, {}
         attributes = segment.attributes and {key: self.text(text) for key, text in segment.attributes.items()}
         spellings = segment.spellings and {
             said: text for said, text in segment.spellings.items() if self.text(text) == text
@@ -223,10 +250,11 @@ class Redaction:
 
     def text(self, text: str) -> str:
         """Return a text, its words separated by spaces, without the words that are redacted."""
-        words = text.split()
-        said = [SegmentWord(text=word, punctuation="none", disfluency="O") for word in words]
-        shown = self.found(said, _ALONE)
-        return " ".join(shown.get(at, word) for at, word in enumerate(words)) if shown else text
+        return _redacted_text(self, text)
+
+    def found_in(self, texts: Sequence[str]) -> dict[int, str]:
+        """Return what stands for each word of a text that is redacted, by index."""
+        return self.found([SegmentWord(text=text, punctuation="none", disfluency="O") for text in texts], _ALONE)
 
     def _speaker(self, speaker: str | None) -> str | None:
         return None if speaker is None else self.text(speaker)
@@ -258,10 +286,35 @@ def _joined(parts: Iterable[list[str]]) -> frozenset[str]:
 
 
 def _without(words: Sequence[SegmentWord], shown: Mapping[int, str]) -> tuple[SegmentWord, ...]:
-    return tuple(
-        replace(word, text=shown[at], casing="as_given", piece=None) if at in shown else word
-        for at, word in enumerate(words)
+    return (
+        tuple(words)
+        if not shown
+        else tuple(
+            replace(word, text=shown[at], casing="as_given", piece=None) if at in shown else word
+            for at, word in enumerate(words)
+        )
     )
+
+
+@lru_cache(maxsize=1024)
+def _redacted_text(redaction: Redaction, text: str) -> str:
+    words = text.split()
+    shown = redaction.found_in(words)
+    return " ".join(shown.get(at, word) for at, word in enumerate(words)) if shown else text
+
+
+@lru_cache(maxsize=2**14)
+def _view(text: str) -> str:
+    return simplified(model_view(text))
+
+
+@lru_cache(maxsize=2**14)
+def _signs(view: str) -> int:
+    """Return what a word may be a sign of: a number, a letter, an address."""
+    number = _NUMBER_SIGN * (_is_number(view) or view in _PARTLY)
+    letter = _LETTER_SIGN * (_is_letter(view) and view not in _ALSO_WORDS)
+    address = view in _ADDRESS_WORDS or "@" in view or _WRITTEN_ADDRESS.fullmatch(view) is not None
+    return number | letter | _ADDRESS_SIGN * (address or bool(letter))
 
 
 # --- numbers and cards

@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from caesura.schemas.segments import NumberForm
+from caesura.worker.core.language.normalisation import model_view
+from caesura.worker.core.language.traditional import simplified
+from caesura.worker.core.numbers.chinese_numbers import NUMERALS
 from caesura.worker.core.numbers.spoken_numbers import is_number_word
 from caesura.worker.core.overlays.chinese_digits import chinese_digits
 from caesura.worker.core.overlays.english_digits import english_digits
@@ -41,6 +44,12 @@ class OverlayRules:
         digits = NumberForm.DIGITS if NumberForm.DIGITS in (numbers, self.numbers) else NumberForm.WORDS
         return replace(self, numbers=digits, spellings=_joined(self.spellings, tuple((spellings or {}).items())))
 
+    def may_apply(self, texts: Sequence[str]) -> bool:
+        """Tell whether words may have an overlay: most have none."""
+        if self.numbers is NumberForm.DIGITS and any(map(_may_be_number, texts)):
+            return True
+        return bool(self.spellings) and self.spellings.may_begin(texts)
+
     def over(self, stretches: Sequence[Stretch]) -> list[Overlay]:
         """Return the overlays of stretches in their order, disjoint; places are those of the stretches' words."""
         return [overlay.moved(stretch.places) for stretch in stretches for overlay in self._found(stretch)]
@@ -56,6 +65,12 @@ class OverlayRules:
 @lru_cache(maxsize=1024)
 def _joined(spellings: Spellings, others: tuple[tuple[str, str], ...]) -> Spellings:
     return spellings.joined(dict(others))
+
+
+@lru_cache(maxsize=2**14)
+def _may_be_number(text: str) -> bool:
+    view = model_view(text)
+    return is_number_word(view) or any(char in NUMERALS for char in simplified(view))
 
 
 NO_OVERLAYS = OverlayRules()

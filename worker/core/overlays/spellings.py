@@ -6,7 +6,7 @@ in one word is found too. The longest one wins; a spelling is written as it stan
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from caesura.worker.core.overlays.overlay import Overlay, Stretch
@@ -32,6 +32,10 @@ class Spellings:
     def __bool__(self) -> bool:
         """Tell whether there is any."""
         return bool(self._compared)
+
+    def may_begin(self, texts: Iterable[str]) -> bool:
+        """Tell whether one of the words may begin a phrase that is spelled."""
+        return any(compared(text) in self._beginnings for text in texts)
 
     def joined(self, others: Mapping[str, str]) -> Spellings:
         """Return these with others, which win."""

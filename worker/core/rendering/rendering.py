@@ -296,6 +296,8 @@ def _overlaid(
     parts: Sequence[_Part], words: Sequence[SegmentWord], rules: OverlayRules, *, apart: bool, sentence_start: bool
 ) -> list[_Part]:
     """Put overlays in the place of their words. apart: words in brackets are apart from those outside."""
+    if not rules.may_apply([words[part.index].text for part in parts]):
+        return list(parts)
     overlays = {overlay.begin: overlay for overlay in rules.over(_stretches(parts, words, sentence_start, apart=apart))}
     written: list[_Part] = []
     end = 0

@@ -159,7 +159,7 @@ class OutputRecords:
             overlays=self._overlays[route.numbers],
             redacted=redacted,
         )
-        if redaction:
+        if redaction and (segment.own_fillers or segment.kept_phrases or segment.spellings):
             segment = replace(segment, own_fillers=(), kept_phrases=(), spellings=None)
         fields = {name: getattr(segment, name) for name in segment.__struct_fields__}
         return TranslationSegment(
