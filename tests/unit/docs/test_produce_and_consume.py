@@ -10,13 +10,12 @@ import pytest
 
 from caesura.schemas.dead_letters import UNREADABLE, DeadLetterReason
 from caesura.schemas.events import SessionOptions, WordsEvent
-from caesura.schemas.json_schema import FOLDER
 from caesura.schemas.segments import Cause, Segment
 from caesura.schemas.tentative import Tentative
 from caesura.schemas.versions import EVENT_VERSION
 from tests.harness.places import ROOT
 
-REPOSITORY = FOLDER.parent.parent
+REPOSITORY = ROOT
 PAGES = ("docs/produce.md", "docs/consume.md")
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FIRST_CELL = re.compile(r"^\| ([^|]+) \|", re.MULTILINE)
