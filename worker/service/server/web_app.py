@@ -28,7 +28,7 @@ _INLINE = re.compile(r"<(?P<kind>script|style)>(?P<text>.*?)</(?P=kind)>", re.DO
 
 def page() -> str:
     """Return the live page, one file."""
-    return (Path(__file__).parent / "page" / "live.html").read_text(encoding="utf-8")
+    return (Path(__file__).parents[1] / "page" / "live.html").read_text(encoding="utf-8")
 
 
 def policy_of(html: str) -> str:
