@@ -39,6 +39,8 @@ _TAGGED = {"en": ("rev16", "disfl_qa"), "zh": ("cs2w",)}
 """Corpora whose tags people set, and that may be learnt from; fluent ones, where each tag is O, are scored only."""
 _SPOKEN = {"en": ("earnings22", "cabnc", "ami"), "zh": ("audreyt_train", "kdconv")}
 """Calls, everyday talk, meetings."""
+_SESSION_WORDS = 200
+_ENDS = frozenset(int(mark) for mark in Punctuation if mark.ends_sentence)
 _CHINESE = re.compile(rf"[{HAN}]+")
 _SWITCHBOARD, _CHILDES = "Switchboard, never fitted to", "CHILDES, never fitted to"
 
@@ -112,8 +114,24 @@ class CalibrationTexts:
     def measure(self, engine: Engine, progress: Progress = lambda _: None) -> Sure:
         """Return what the language's active model says of them."""
         sure = Sure()
-        for text, sessions, tags in self._sessions():
-            _add_words(sure, engine, text, sessions, self.language, tags=tags, progress=progress)
+        texts = [(text, _cut(sessions), tags) for text, sessions, tags in self._sessions()]
+        published = iter(
+            published_segments(
+                engine,
+                [session.units for _, sessions, _ in texts for session in sessions],
+                language=self.language,
+                rules=_RULES,
+                progress=progress,
+            )
+        )
+        for text, sessions, tags in texts:
+            words = [[word for segment in next(published) for word in segment.words] for _ in sessions]
+            marks = reduce(add, [marks_of(said, one.marks) for said, one in zip(words, sessions, strict=True)])
+            if marks.names:
+                sure.marks[text] = marks
+            if tags:
+                found = [kinds_of(said, one.tags) for said, one in zip(words, sessions, strict=True)]
+                sure.kinds[text] = reduce(add, found)
         for text, points in self._flushes():
             _add_flushes(sure, engine, text, points, self.language, progress)
         return sure
@@ -150,27 +168,6 @@ class CalibrationTexts:
 
 def _tagged(words: Sequence[str], tags: Sequence[int]) -> GoldSession:
     return GoldSession(list(words), [UNKNOWN] * len(words), list(tags))
-
-
-def _add_words(
-    sure: Sure,
-    engine: Engine,
-    text: str,
-    sessions: Sequence[GoldSession],
-    language: str,
-    *,
-    tags: bool,
-    progress: Progress,
-) -> None:
-    published = published_segments(
-        engine, [session.units for session in sessions], language=language, rules=_RULES, progress=progress
-    )
-    words = [[word for segment in segments for word in segment.words] for segments in published]
-    marks = reduce(add, [marks_of(said, one.marks) for said, one in zip(words, sessions, strict=True)])
-    if marks.names:
-        sure.marks[text] = marks
-    if tags:
-        sure.kinds[text] = reduce(add, [kinds_of(said, one.tags) for said, one in zip(words, sessions, strict=True)])
 
 
 def _add_flushes(
@@ -218,3 +215,15 @@ def _halves(sessions: Sequence[GoldSession], words: int) -> tuple[list[GoldSessi
                 half.append(GoldSession(session.units[start:end], session.marks[start:end], session.tags[start:end]))
             start = max(start, end)
     return halves
+
+
+def _cut(sessions: Sequence[GoldSession]) -> list[GoldSession]:
+    """Return the same words in sessions of ``_SESSION_WORDS`` and up to a sentence's end, so that many go together."""
+    cut: list[GoldSession] = []
+    for session in sessions:
+        start = 0
+        for end, mark in enumerate(session.marks, start=1):
+            if end == len(session.units) or (end - start >= _SESSION_WORDS and (mark == UNKNOWN or mark in _ENDS)):
+                cut.append(GoldSession(session.units[start:end], session.marks[start:end], session.tags[start:end]))
+                start = end
+    return cut
