@@ -1,7 +1,8 @@
-"""Commands from one file of weights to another: ``python -m caesura.models dequantise | average | export``."""
+"""Commands from one file of weights to another: ``python -m caesura.models dequantise | fold | average | export``."""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -28,6 +29,7 @@ __all__ = ["register"]
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("dequantise")(dequantise_start)
+    app.command("fold")(fold_start)
     app.command("average")(average_checkpoints)
     app.command("export")(export_network)
 
@@ -44,6 +46,27 @@ def dequantise_start(
     from caesura.models.networks.dequantisation import write_dequantised  # noqa: PLC0415 - the other commands run without torch
 
     print(f"{write_dequantised(source, tokenizer, weights, vocabulary, whole=whole)} pieces")
+
+
+def fold_start(
+    *,
+    encoder: Annotated[Path, typer.Option(help="safetensors of a cased BERT.", exists=True, dir_okay=False)],
+    tokenizer: Annotated[Path, typer.Option(help="Its tokenizer.json, a Unigram's.", exists=True, dir_okay=False)],
+    language: Annotated[list[str], typer.Option(help="A language whose text it is cut to; may be repeated.")],
+    weights: Annotated[Path, typer.Option(help="Where the safetensors go.")],
+    vocabulary: Annotated[Path, typer.Option(help="Where the vocabulary goes.")],
+    corpora: Corpora = CORPORA,
+) -> None:
+    """Make a start for bare, lower-case words from a cased encoder of many languages."""
+    from caesura.models.networks.folded_vocabulary import write_folded  # noqa: PLC0415 - the other commands run without torch
+
+    words: Counter[str] = Counter()
+    for code in language:
+        recipe = LANGUAGES[code].recipe
+        for corpus in recipe.mix:
+            for document in recipe.documents(corpora, corpus, training=True):
+                words.update(document.words)
+    print(f"{write_folded(encoder, tokenizer, words, weights, vocabulary)} pieces")
 
 
 def average_checkpoints(

@@ -34,11 +34,11 @@ __all__ = ["DEVELOPMENT", "EUROPEAN_MODEL", "european"]
 
 DEVELOPMENT = ".dev"
 EUROPEAN_MODEL = LanguageModel(
-    id="eu-ct-6x384",
+    id="eu-ct-12x384",
     width=384,
     heads=12,
     inner_width=1536,
-    look_ahead=(1, 1, 1, 1, 1, 1),
+    look_ahead=(1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0),
     positions="learned",
     punctuation_classes=4,
     languages=("de", "es", "fr"),

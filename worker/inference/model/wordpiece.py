@@ -19,7 +19,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-__all__ = ["ACCENTED", "WordPiece"]
+__all__ = ["ACCENTED", "WordPiece", "accented_runs"]
 
 ACCENTED = "[ACCENTED]"
 """The piece, of no word, by which a vocabulary says that its pieces have accents."""
@@ -46,7 +46,7 @@ class WordPiece:
         self._numbers = {piece: number for number, piece in enumerate(vocabulary)}
         self._unknown = self._numbers[unknown]
         self._max_pieces = max_pieces
-        self._runs = _accented_runs if ACCENTED in self._numbers else _runs
+        self._runs = accented_runs if ACCENTED in self._numbers else _runs
         self._longest = max(map(len, vocabulary))
         self.pieces = lru_cache(maxsize=_CACHED_WORDS)(self._pieces)
 
@@ -104,7 +104,8 @@ def _runs(word: str) -> Iterator[str]:
         yield run
 
 
-def _accented_runs(word: str) -> Iterator[str]:
+def accented_runs(word: str) -> Iterator[str]:
+    """Yield the runs of a word that are matched one by one (rule 4)."""
     run = ""
     for char in unicodedata.normalize("NFC", word):
         if char == "'":
