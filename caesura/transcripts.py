@@ -8,7 +8,7 @@ from pathlib import Path
 from caesura.segments import Segment
 from caesura.worker.core.rendering.conversation import Characteristics, Placed, characteristics_of
 from caesura.worker.errors import ArgumentError
-from caesura.worker.feeds.file_format import FileFormat
+from caesura.worker.feeds.file_format import FORMATS, format_named
 from caesura.worker.transcripts.recording import Recording, open_recording
 from caesura.worker.transcripts.writing import TranscriptForm, TranscriptWriter
 
@@ -22,9 +22,9 @@ def read_recording(path: str | Path, *, lang: str = "en", format: str = "auto") 
     for a format that there is not, CaesuraError naming the file and what is wrong with it.
     """
     try:
-        given = FileFormat(format)
+        given = format_named(format)
     except ValueError:
-        raise ArgumentError(f"there is no format {format!r}; there are {', '.join(FileFormat)}") from None
+        raise ArgumentError(f"there is no format {format!r}; there are {', '.join(FORMATS)}") from None
     return open_recording(str(path), lang=lang, given=given).whole()
 
 

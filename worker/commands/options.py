@@ -11,10 +11,11 @@ import typer
 
 from caesura.schemas.segments import NumberForm
 from caesura.worker.errors import FatalError
+from caesura.worker.feeds.file_format import FORMATS, format_named
 from caesura.worker.settings.sources import meant
 from caesura.worker.settings.tree import SettingSources, open_settings
 
-__all__ = ["ConfigOption", "NumbersOption", "SetOption", "origin_of"]
+__all__ = ["ConfigOption", "FormatOption", "NumbersOption", "SetOption", "origin_of"]
 
 
 def settings_named(incomplete: str) -> list[tuple[str, str]]:
@@ -40,6 +41,29 @@ SetOption = Annotated[
 
 NumbersOption = Annotated[
     NumberForm, typer.Option("--numbers", help="digits: numbers that are sure as digits; words: as they were said.")
+]
+
+
+def _checked(name: str) -> str:
+    try:
+        return format_named(name).value
+    except ValueError:
+        raise typer.BadParameter(f"there are {', '.join(FORMATS)}") from None
+
+
+def _formats_named(incomplete: str) -> list[str]:
+    return [one.value for one in FORMATS if one.startswith(incomplete)]
+
+
+FormatOption = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        parser=_checked,
+        autocompletion=_formats_named,
+        help=f"What a file is; auto: what stands in it says so. There are {', '.join(FORMATS)}.",
+    ),
 ]
 
 

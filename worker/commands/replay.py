@@ -18,12 +18,12 @@ from caesura.worker.adapters.kafka.event_sender import KafkaSender
 from caesura.worker.commands.brokers import reached_brokers
 from caesura.worker.commands.following import WaitOptions, tell_ended, tell_sessions
 from caesura.worker.commands.language import tell_unserved
-from caesura.worker.commands.options import ConfigOption, SetOption, origin_of
+from caesura.worker.commands.options import ConfigOption, FormatOption, SetOption, origin_of
 from caesura.worker.commands.progress import counted
 from caesura.worker.commands.speech_count import SpeechCount
 from caesura.worker.commands.terminal import echo
 from caesura.worker.errors import FatalError
-from caesura.worker.feeds.file_format import FileFormat
+from caesura.worker.feeds.file_format import FileFormat, format_named
 from caesura.worker.feeds.lines import read_lines
 from caesura.worker.feeds.pacing import paced
 from caesura.worker.feeds.recorded_speech import RecordedSpeech
@@ -115,9 +115,7 @@ def replay(
     config: ConfigOption = None,
     assignments: SetOption = None,
     *,
-    given: Annotated[
-        FileFormat, typer.Option("--format", help="What the file is; auto: what stands in it says so.")
-    ] = FileFormat.AUTO,
+    given: FormatOption = FileFormat.AUTO.value,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Send nothing, ask no broker: print the events as JSON lines and count them."),
@@ -135,7 +133,7 @@ def replay(
     origin = origin_of(config, assignments)
     spoken.check()
     speech = spoken.recorded(file)
-    found, lines = speech.format_of(read_lines(file, escaped_json=True), given)
+    found, lines = speech.format_of(read_lines(file, escaped_json=True), format_named(given))
     events: Iterable[TimedEvent] = speech.events(lines, found)
     if spoken.target:
         events = routed(events, tuple(spoken.target))

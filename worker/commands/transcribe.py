@@ -13,7 +13,7 @@ import typer
 from caesura.schemas.segments import NumberForm
 from caesura.worker.adapters.onnx.engine import OnnxEngine
 from caesura.worker.commands.accuracy_warnings import print_accuracy_warnings
-from caesura.worker.commands.options import ConfigOption, NumbersOption, SetOption, origin_of
+from caesura.worker.commands.options import ConfigOption, FormatOption, NumbersOption, SetOption, origin_of
 from caesura.worker.commands.progress import counted, counted_noun
 from caesura.worker.commands.replay import AgreeOption
 from caesura.worker.commands.speech_count import SpeechCount
@@ -22,7 +22,7 @@ from caesura.worker.commands.terminal import echo, write
 from caesura.worker.core.language.served_languages import unserved
 from caesura.worker.core.rendering.cleaning import CleaningLevel
 from caesura.worker.errors import CaesuraError, FatalError
-from caesura.worker.feeds.file_format import FileFormat
+from caesura.worker.feeds.file_format import FileFormat, format_named
 from caesura.worker.feeds.timed_events import TimedEvent
 from caesura.worker.option_groups import grouped
 from caesura.worker.ports.engine import Engine, served_languages
@@ -48,9 +48,7 @@ _OF_ONE = (TranscriptForm.SRT, TranscriptForm.VTT, TranscriptForm.CONTACT_LENS)
 class TranscriptOptions:
     """What is read, and how the transcript is written."""
 
-    given: Annotated[
-        FileFormat, typer.Option("--format", help="What the files are; auto: what stands in each says so.")
-    ] = FileFormat.AUTO
+    given: FormatOption = FileFormat.AUTO.value
     lang: Annotated[str, typer.Option("--lang", "--language", help="Language of what names none itself (BCP-47).")] = (
         "en"
     )
@@ -151,7 +149,7 @@ class _Transcription:
     def write(self, file: str, target: Path | None) -> bool:
         """Write a file's transcript and say on stderr what came of it; False where words of it were refused."""
         wanted = self.wanted
-        recording = open_recording(file, lang=wanted.lang, given=wanted.given, agreement=wanted.agree)
+        recording = open_recording(file, lang=wanted.lang, given=format_named(wanted.given), agreement=wanted.agree)
         decoder = RecordingDecoder(self.engine, self.settings.decoding)
         count = SpeechCount()
         live = file == "-"

@@ -18,15 +18,24 @@ from caesura.worker.feeds.foreign_files import data_of_line, foreign_first_line,
 from caesura.worker.feeds.formats.ctm import is_ctm
 from caesura.worker.feeds.formats.cues import is_time_line
 from caesura.worker.feeds.json_text import is_cut_off, json_value_at, with_decimal_points
-from caesura.worker.feeds.recognisers.catalogue import recogniser_of
+from caesura.worker.feeds.recognisers.catalogue import RecogniserName, recogniser_of
 
-__all__ = ["LOOKED_AT_LINES", "FileFormat", "recognised_format", "spoken_format", "spoken_lines"]
+__all__ = [
+    "FORMATS",
+    "LOOKED_AT_LINES",
+    "FileFormat",
+    "SpeechFormat",
+    "format_named",
+    "recognised_format",
+    "spoken_format",
+    "spoken_lines",
+]
 
 LOOKED_AT_LINES = 400
 
 
 class FileFormat(StrEnum):
-    """What a file may be said to be; a recogniser's messages go by its name."""
+    """What a file may be said to be, beside a recogniser's messages."""
 
     AUTO = "auto"
     TEXT = "text"
@@ -34,29 +43,15 @@ class FileFormat(StrEnum):
     SRT = "srt"
     VTT = "vtt"
     CTM = "ctm"
-    DEEPGRAM = "deepgram"
-    ASSEMBLYAI = "assemblyai"
-    GOOGLE = "google"
-    AZURE = "azure"
-    AWS = "aws"
-    SONIOX = "soniox"
-    OPENAI_REALTIME = "openai-realtime"
-    FUNASR = "funasr"
-    SHERPA_ONNX = "sherpa-onnx"
-    WHISPER = "whisper"
-    VOSK = "vosk"
-    ELEVENLABS = "elevenlabs"
-    SPEECHMATICS = "speechmatics"
-    GLADIA = "gladia"
-    REVAI = "revai"
-    WATSON = "watson"
-    RIVA = "riva"
-    YOUTUBE = "youtube"
-    WHISPERLIVEKIT = "whisperlivekit"
-    LIVEKIT = "livekit"
-    PIPECAT = "pipecat"
-    TWILIO = "twilio"
-    AZURE_COMMUNICATION = "azure-communication"
+
+
+SpeechFormat = FileFormat | RecogniserName
+FORMATS: Sequence[SpeechFormat] = (*FileFormat, *RecogniserName)
+
+
+def format_named(name: str) -> SpeechFormat:
+    """Return the format of that name. Raises ValueError."""
+    return RecogniserName(name) if name in set(RecogniserName) else FileFormat(name)
 
 
 _NOBODYS = "is JSON, but of no recogniser that is known here, and no word events either"
@@ -72,7 +67,7 @@ _CUT_OFF = re.compile(r'\[\s*[{"\[]')  # JSON that breaks off, rather than [laug
 _BY_ENDING = {".jsonl": FileFormat.JSONL, ".ndjson": FileFormat.JSONL, ".ctm": FileFormat.CTM}
 
 
-def recognised_format(name: str, head: Sequence[str]) -> FileFormat:
+def recognised_format(name: str, head: Sequence[str]) -> SpeechFormat:
     """Return a file's format. name: the file's. head: its first lines, at most ``LOOKED_AT_LINES``.
 
     Raises FatalError that says what the file looks like, and never quotes it.
@@ -82,7 +77,7 @@ def recognised_format(name: str, head: Sequence[str]) -> FileFormat:
     lines = [line.strip() for line in given]
     if is_lone_value("\n".join(lines)):
         raise _refusal(name, _NOBODYS)
-    if lines and lines[0].startswith("{") and (other := foreign_first_line(lines[0])) is not None:
+    if lines and lines[0].startswith(("{", "[")) and (other := foreign_first_line(lines[0])) is not None:
         raise _refusal(name, f"looks like {other}")
     if lines and lines[0].startswith(("{", "[")) and (found := _json_format(name, "\n".join(lines))) is not None:
         return found
@@ -128,7 +123,7 @@ def _written_format(lines: Sequence[str]) -> FileFormat | None:
     return FileFormat.CTM if words and all(map(is_ctm, words)) else None
 
 
-def _json_format(name: str, text: str) -> FileFormat | None:
+def _json_format(name: str, text: str) -> SpeechFormat | None:
     """Return the format of JSON; None where it is none after all."""
     messages = _first_objects(text)
     if messages is None and is_cut_off(text) and Path(name).suffix not in _BY_ENDING:
@@ -138,7 +133,7 @@ def _json_format(name: str, text: str) -> FileFormat | None:
     for message in messages:
         found = recogniser_of(message)
         if found is not None:
-            return FileFormat(found)
+            return found
     lines = name.endswith((".jsonl", ".ndjson")) or text.startswith("{")
     if lines and any(map(_is_event, messages)):
         return FileFormat.JSONL
@@ -184,4 +179,4 @@ def _first_objects(text: str) -> list[dict[str, object]] | None:
 
 def _refusal(name: str, why: str, *, sent: str = "nothing was sent") -> FatalError:
     shown = "standard input" if name == "-" else name
-    return FatalError(f"{shown} {why}: {sent}. --format says what it is: {', '.join(list(FileFormat)[1:])}")
+    return FatalError(f"{shown} {why}: {sent}. --format says what it is: {', '.join(FORMATS[1:])}")

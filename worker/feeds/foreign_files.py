@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from json import JSONDecodeError
 
+from caesura.worker.feeds.formats.cues import is_like_time_line
 from caesura.worker.feeds.json_text import UnheldJsonError, json_value, json_value_at
 
 __all__ = ["data_of_line", "foreign_first_line", "foreign_format", "is_lone_value"]
@@ -17,6 +18,7 @@ __all__ = ["data_of_line", "foreign_first_line", "foreign_format", "is_lone_valu
 _FIRST_LINES = (
     ("TTML or other XML", re.compile(r"<\?xml|<tt[\s>]", re.IGNORECASE)),
     ("HTML", re.compile(r"<!doctype html|<html", re.IGNORECASE)),
+    ("SAMI captions", re.compile(r"<sami", re.IGNORECASE)),
     ("SubStation Alpha", re.compile(r"\[Script Info\]")),
     ("SubViewer", re.compile(r"\[INFORMATION\]$")),
     ("Scenarist captions", re.compile(r"Scenarist_SCC")),
@@ -24,7 +26,8 @@ _FIRST_LINES = (
     ("RTF", re.compile(r"\{\\rtf")),
     ("PDF", re.compile(r"%PDF")),
     ("lyrics (LRC)", re.compile(r"\[(?:ti|ar|al|by|length|offset):|\[\d+:\d+[.:]\d+\]")),
-    ("MicroDVD captions", re.compile(r"\{\d+\}\{\d+\}")),
+    ("MicroDVD captions", re.compile(r"\{(?:\d+|DEFAULT)\}\{[^{}]*\}")),
+    ("MPL2 captions", re.compile(r"\[\d+\]\[\d*\]")),
     ("a table", re.compile(r"(?:start|begin)[\t,;](?:end|stop)[\t,;]", re.IGNORECASE)),
     ("STM", re.compile(r"\S+ \S+ \S+ \d+\.\d+ \d+\.\d+ (?:<[^>]*> )?\S")),
     ("a table", re.compile(r"[\d.]+\t[\d.]+\t")),
@@ -32,7 +35,6 @@ _FIRST_LINES = (
     ("a transcript with times, as Zoom writes one", re.compile(r"\d+:\d\d:\d\d(?:[.,]\d+)?\t")),
 )
 _ANY_LINES = (
-    ("captions whose times are not written as SRT or WebVTT write them", re.compile(r"-->")),
     (
         "captions as SubViewer or YouTube (SBV) write them",
         re.compile(r"^(?:\d+:)?\d+:\d+[.,]\d+\s*,\s*(?:\d+:)?\d+:\d+[.,]\d+$"),
@@ -40,11 +42,21 @@ _ANY_LINES = (
     ("no text", re.compile(r"\0")),
 )
 _CLOCK = r"\d{1,3}(?::\d\d){1,2}(?:[.,]\d{1,3})?"
+_DATE = r"(?:\d{4}-\d\d-\d\d[T ])?"
 _SPAN_TIME = r"(?:\d{1,6}(?:\.\d{1,6})?s|\d{1,6}\.\d{1,6}|\d{1,3}(?::\d\d){1,2}(?:[.,]\d{1,3})?)"
-_SPAN = re.compile(rf"\[{_SPAN_TIME}\s{{0,3}}(?:-{{1,2}}>|-|–|→)\s{{0,3}}{_SPAN_TIME}\](?:\s|$)")
+_BETWEEN = r"\s{0,3}(?:-{1,2}>|-|–|→)\s{0,3}"
+_SPAN = re.compile(rf"\[{_SPAN_TIME}{_BETWEEN}{_SPAN_TIME}\](?:\s|$)")
+_LOOSE_SPAN = re.compile(
+    rf"(?:[^\s\[{{]{{1,40}} )?[\[{{]{_SPAN_TIME}{_BETWEEN}{_SPAN_TIME}[\]}}]:?\s.*|"
+    rf"{_SPAN_TIME}{_BETWEEN}{_SPAN_TIME}:?\s.*"
+)
 _STAMPED = re.compile(
-    rf"(\d{{1,3}}:\d\d:\d\d(?:[.,]\d{{1,3}})?)\b.*|[\[(]({_CLOCK})[\])].*|({_CLOCK})|"
+    rf"{_DATE}(\d{{1,3}}:\d\d:\d\d(?:[.,]\d{{1,3}})?)\b.*|[\[(]({_CLOCK})[\])].*|({_CLOCK})|"
     rf"\S[^:\n]{{0,60}}(?:\s{{2,9}}|\s[\[(]|\t|\d\s)({_CLOCK})[\])]?:?"
+)
+_LOOSELY_STAMPED = re.compile(
+    rf"[\[(]?({_CLOCK})[\])]?\s.*|\S[^:\n]{{0,60}}[\s,]\s?[\[(]?({_CLOCK})[\])]?:?|"
+    rf"\S[^:\n]{{0,60}}\s[\[(]({_CLOCK})[\])]:?\s.*|(\d{{1,5}}(?:\.\d{{1,3}})?)s\s.*"
 )
 _SERVER_SENT = re.compile(r"data:\s*(?:\{|\[(?:[{\"]|DONE\]))")
 _COLUMN_SEPARATOR = re.compile(r"[\t,;]")
@@ -67,8 +79,10 @@ def foreign_format(head: Sequence[str]) -> str | None:
     lines = [line.strip() for line in head]
     if not lines:
         return None
+    untimed = "captions whose times are not written as SRT or WebVTT write them"
     found = [
         *filter(None, [foreign_first_line(lines[0])]),
+        *([untimed] if any(map(is_like_time_line, lines)) else []),
         *(other for other, sign in _ANY_LINES if any(map(sign.search, lines))),
         *(other for other, looks_so in _WHOLE_HEADS if looks_so(head)),
         *filter(None, map(data_of_line, _from_each(lines))),
@@ -151,19 +165,32 @@ def _is_timed(head: Sequence[str]) -> bool:
     """Tell whether lines have times of a clock, which rise, and a third of all lines has one: a transcript's.
 
     A time is one of hh:mm:ss, or in brackets, at a line's beginning; or a clock's time that is a line of its own or
-    stands behind a name. An agenda's times have two parts and text behind them.
+    stands behind a name. An agenda's times have two parts and text behind them: such times are a transcript's where
+    the first is within the first minute or hour (``0:05``).
     """
     lines = [line.strip() for line in head]
     if any(map(_SPAN.match, lines)):
         return True
     times = [_seconds(match) for line in lines if (match := _STAMPED.fullmatch(line)) is not None]
-    return len(times) > 1 and 3 * len(times) >= len(lines) and times == sorted(times)
+    spans = [0.0 for line in lines if _LOOSE_SPAN.fullmatch(line) is not None]
+    if _rise(times, len(lines)) or _rise(spans, len(lines)):
+        return True
+    loose = [match for line in lines if (match := _LOOSELY_STAMPED.fullmatch(line)) is not None]
+    begins = bool(loose) and _clock(loose[0]).partition(":")[0].strip("0") == ""
+    return begins and _rise([_seconds(match) for match in loose], len(lines))
+
+
+def _rise(times: Sequence[float], lines: int) -> bool:
+    return len(times) > 1 and 3 * len(times) >= lines and list(times) == sorted(times)
+
+
+def _clock(match: re.Match[str]) -> str:
+    return next(group for group in match.groups() if group is not None)
 
 
 def _seconds(match: re.Match[str]) -> float:
-    clock = next(group for group in match.groups() if group is not None)
     seconds = 0.0
-    for part in clock.replace(",", ".").split(":"):
+    for part in _clock(match).replace(",", ".").split(":"):
         seconds = seconds * 60 + float(part)
     return seconds
 

@@ -44,13 +44,14 @@ def readable_lines(file: str) -> Iterator[str | None]:
 
 
 def _lines(file: str) -> Iterator[tuple[bytes, int]]:
-    """Yield each line as it comes, and at which byte it begins."""
+    """Yield each line as it comes, and at which byte it begins. A carriage return alone ends one, too."""
     try:
         with contextlib.nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as lines:
             at = 0
             for line in lines:
-                yield line, at
-                at += len(line)
+                for part in line.splitlines(keepends=True) if b"\r" in line[:-2] else (line,):
+                    yield part, at
+                    at += len(part)
     except OSError as error:
         raise FatalError(f"{_shown(file)} cannot be read: {error.strerror}") from error
 

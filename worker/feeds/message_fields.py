@@ -15,6 +15,7 @@ __all__ = [
     "flag",
     "name_of",
     "number",
+    "object_in_text",
     "object_or_empty",
     "objects",
     "part",
@@ -93,6 +94,18 @@ def written_list(message: Message, name: str) -> list[object]:
         except JSONDecodeError:
             return []
     return list(value) if isinstance(value, list) else []
+
+
+def object_in_text(message: Message, name: str) -> Message:
+    """Return the object that a text is, as some senders nest JSON; an object that stands there as it is."""
+    value = message.get(name)
+    try:
+        value = json_value(value) if isinstance(value, str) else value
+    except JSONDecodeError:
+        value = None
+    if not isinstance(value, dict):
+        raise UnreadableMessageError(f"{name}: expected JSON in a text")
+    return value
 
 
 def part(message: Message, name: str) -> Message:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from caesura.schemas.events import WordsEvent
 from caesura.worker.errors import FatalError
-from caesura.worker.feeds.file_format import LOOKED_AT_LINES, FileFormat, recognised_format, spoken_lines
+from caesura.worker.feeds.file_format import LOOKED_AT_LINES, FileFormat, SpeechFormat, recognised_format, spoken_lines
 from caesura.worker.feeds.foreign_files import is_lone_value
 from caesura.worker.feeds.formats import captions, ctm
 from caesura.worker.feeds.formats.jsonl import events_of_json_lines
@@ -47,7 +47,7 @@ class RecordedSpeech:
     prefix: str | None = None
     agreement: int | None = None
 
-    def format_of(self, lines: Iterator[str], given: FileFormat) -> tuple[FileFormat, Iterator[str]]:
+    def format_of(self, lines: Iterator[str], given: SpeechFormat) -> tuple[SpeechFormat, Iterator[str]]:
         """Return the format, recognised where it is ``auto``, and all lines. Raises FatalError: none that is read."""
         if given is not FileFormat.AUTO:
             return given, lines
@@ -58,7 +58,7 @@ class RecordedSpeech:
         every = chain(head, lines)
         return found, spoken_lines(self.name, every) if found is FileFormat.TEXT else every
 
-    def events(self, lines: Iterable[str], known: FileFormat) -> Iterator[TimedEvent]:
+    def events(self, lines: Iterable[str], known: SpeechFormat) -> Iterator[TimedEvent]:
         """Yield the events of a file of that format. Raises FatalError, naming the file, and the line if there is one.
 
         An array, or a value over several lines, is known by its last one.
@@ -68,7 +68,7 @@ class RecordedSpeech:
         except (BadLineError, UnreadableMessageError) as error:
             raise FatalError(f"{self._shown}: {error}") from None
 
-    def _events(self, lines: Iterable[str], known: FileFormat) -> Iterator[TimedEvent]:
+    def _events(self, lines: Iterable[str], known: SpeechFormat) -> Iterator[TimedEvent]:
         if known is FileFormat.JSONL:
             return events_of_json_lines(
                 lines, prefix=self.prefix or "", lang=self.lang, epoch=self.epoch, pace=self.pace
@@ -83,9 +83,9 @@ class RecordedSpeech:
             return events_of_text(lines, prefix=prefix, lang=self.lang, pace=self.pace, labels=labels, epoch=epoch)
         session = f"{self._stem}-{self.epoch}" if self.prefix is None else f"{self.prefix}{self._stem}"
         numbered = SessionEvents(session=session, lang=self.lang, epoch=self.epoch)
-        if known in _CAPTIONS:
-            return timed(_of_captions(_CAPTIONS[known](lines), numbered), self.pace)
-        return timed(self._of_messages(lines, RecogniserName(known.value), numbered), self.pace)
+        if isinstance(known, RecogniserName):
+            return timed(self._of_messages(lines, known, numbered), self.pace)
+        return timed(_of_captions(_CAPTIONS[known](lines), numbered), self.pace)
 
     def _of_messages(self, lines: Iterable[str], name: RecogniserName, numbered: SessionEvents) -> Iterator[WordsEvent]:
         speech = RecognisedSpeech(RECOGNISERS[name].reader(), numbered, agreement=self.agreement)

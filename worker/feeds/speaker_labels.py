@@ -21,6 +21,12 @@ _PART = (
     r"doctor|patient|man|woman|boy|girl|male|female|voice|user|channel|narrator|moderator|assistant|representative"
 )
 _COUNTED = re.compile(rf"(?:{_PART})[ _-]?#?\d{{1,3}}|(?:speaker|spk)[ _-]?[A-Z]|说话人\s?\d{{1,3}}", re.IGNORECASE)
+_DIARIZED = re.compile(
+    r"[\[({<]?((?:SPEAKER|SPK)_\d{1,3})\b[\])}>]?\s{0,3}(?:\([^()\n]{1,40}\)\s{0,3}(?=[:：]))?"
+    r"(?:[:：>|]|[-–—]{1,2}(?=\s))?",
+    re.IGNORECASE,
+)
+_COUNTED_TIGHT = re.compile(r"([^:：\n]{1,20})[:：](?!\d)")
 _ROLE = re.compile(rf"(?:{_PART})", re.IGNORECASE)
 _BRACKETED = re.compile(r"(?:\[([^\[\]\n]{1,40})\]|\(([^()\n]{1,40})\)|<([^<>\n]{1,40})>)(:|：|(?=\s|$))")
 _NAMED = re.compile(r"([^:：\n]{1,60}?)\s{0,3}(?:\([^()\n]{1,40}\)\s{0,3})?(?::(?=\s|$)|：)")
@@ -137,6 +143,8 @@ class SpeakerLabels:
 def _candidate(line: str) -> FoundLabel | None:
     """Return what may be a label at a line's beginning."""
     begin = _turn_end(line)
+    if (diarized := _DIARIZED.match(line, begin)) is not None:  # nobody says such a name, whatever stands behind it
+        return FoundLabel(diarized[1], diarized.end(), sure=True)
     if (bracketed := _BRACKETED.match(line, begin)) is not None:
         name = next(group for group in bracketed.groups()[:3] if group is not None).strip()
         counted = _COUNTED.fullmatch(name) is not None
@@ -148,6 +156,9 @@ def _candidate(line: str) -> FoundLabel | None:
         sure = _COUNTED.fullmatch(name) is not None
         if sure or _is_name(name) or _ROLE.fullmatch(name):
             return FoundLabel(name, named.end(), sure=sure)
+    tight = _COUNTED_TIGHT.match(line, begin)
+    if tight is not None and _COUNTED.fullmatch(tight[1]) is not None:
+        return FoundLabel(tight[1], tight.end(), sure=True)
     if _COUNTED.fullmatch(line.strip()) is not None:
         return FoundLabel(line.strip(), len(line), sure=True)
     return FoundLabel("", begin, labelled=False) if line[:begin].strip() else None

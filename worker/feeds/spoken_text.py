@@ -142,7 +142,7 @@ def _is_speech(text: str, begin: int, close: int, sign: str) -> bool:
         case "[":
             return before.isalnum()
         case "<":
-            return not inside or inside[0].isspace() or before.isalnum()
+            return not inside or inside[0].isspace() or (before.isalnum() and inside[0] != "/")
         case "*":
             return _is_emphasis(text, begin, inside, before, after)
         case "(" | "（":

@@ -10,14 +10,16 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from caesura.worker.feeds.hypothesis import HeardWord
 
-__all__ = ["clock_ms", "duration_ms", "ends_guessed", "iso_ms", "ms", "seconds_ms", "spread", "ticks_ms"]
+__all__ = ["clock_ms", "date_ms", "duration_ms", "ends_guessed", "iso_ms", "ms", "seconds_ms", "spread", "ticks_ms"]
 
 _LONGEST_WORD_MS = 1000
 _MS_A_CHARACTER = 60
 _LARGEST_MS = 2**53 - 1
+_LONGEST_DATE = 40
 _CLOCK = re.compile(r"(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2})(?:[.,:](\d{1,9}))?")
 
 _ISO = re.compile(r"PT(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?")
@@ -55,6 +57,17 @@ def iso_ms(value: object) -> int | None:
         return None
     hours, minutes, seconds = (float(part or 0) for part in match.groups())
     return seconds_ms((hours * 60 + minutes) * 60 + seconds)
+
+
+def date_ms(value: object) -> int | None:
+    """Return milliseconds since 1970 of a date and time as ISO 8601 writes them; UTC where no zone is named."""
+    if not isinstance(value, str) or len(value) > _LONGEST_DATE:
+        return None
+    try:
+        date = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return ms((date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 def clock_ms(text: str) -> int | None:

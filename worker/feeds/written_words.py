@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from unicodedata import category
 
-__all__ = ["UNSPACED", "is_mark", "unmarked", "words_of", "written_units"]
+__all__ = ["UNSPACED", "is_mark", "is_written", "unmarked", "words_of", "written_units"]
 
 # Chinese characters and kana, as sent one by one; Thai and the like stay as they come, separated by white space.
 UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _UNIT = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
+_WRITTEN = re.compile(r"[.,?!;:。，、？！；：]")
 _MARK = re.compile(r"[\W_♪]+")
 _BRACKETS = {")": "(", "]": "[", "）": "（"}
 _KEPT = re.compile(r"[\w%$€£#@&+]")
@@ -18,6 +19,11 @@ _KEPT = re.compile(r"[\w%$€£#@&+]")
 def is_mark(text: str) -> bool:
     """Tell whether a text has no letter and no digit in it: punctuation, a dash, a note."""
     return _MARK.fullmatch(text) is not None
+
+
+def is_written(value: object) -> bool:
+    """Tell whether a value is a text with capitals or marks, as one is written, not as a plain recogniser hears it."""
+    return isinstance(value, str) and (_WRITTEN.search(value) is not None or value != value.lower())
 
 
 def words_of(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from caesura.worker.errors import FatalError
-from caesura.worker.feeds.file_format import FileFormat
+from caesura.worker.feeds.file_format import FileFormat, SpeechFormat
 from caesura.worker.feeds.lines import read_lines
 from caesura.worker.feeds.recorded_speech import RecordedSpeech
 from caesura.worker.feeds.timed_events import Pace, TimedEvent
@@ -23,7 +23,7 @@ class Recording:
     """
 
     name: str
-    format: FileFormat
+    format: SpeechFormat
     events: Iterable[TimedEvent]
 
     @property
@@ -51,7 +51,7 @@ class Recording:
 
 
 def open_recording(
-    file: str, *, lang: str = "en", given: FileFormat = FileFormat.AUTO, agreement: int | None = None
+    file: str, *, lang: str = "en", given: SpeechFormat = FileFormat.AUTO, agreement: int | None = None
 ) -> Recording:
     """Open a file (``-``: standard input, read as it comes) and read it up to its first event.
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from caesura.worker.errors import FatalError
-from caesura.worker.feeds.file_format import FileFormat, recognised_format
+from caesura.worker.feeds.file_format import FileFormat, SpeechFormat, recognised_format
+from caesura.worker.feeds.recognisers.catalogue import RecogniserName
 from caesura.worker.feeds.recorded_speech import RecordedSpeech
 from caesura.worker.feeds.timed_events import Pace
 from tests.harness.cost import LINEAR_AT_MOST, growth
@@ -39,12 +40,12 @@ HEADS: dict[str, Make] = {
     "data": lines(of="data: {\n"),
     "labels": lines(of="Anna: so\n"),
 }
-FILES: dict[str, tuple[FileFormat, Make]] = {
-    "closing lines of an array": (FileFormat.DEEPGRAM, lines("[\n", of="]]\n")),
-    "closing lines of an object": (FileFormat.VOSK, lines('{"text":[\n', of="}x}\n")),
-    "an array that is not ended": (FileFormat.VOSK, lines("[\n", of='{"text":"a"},\n')),
-    "objects at the margin of an array": (FileFormat.VOSK, lines("[\n", of='{\n"text":"a"\n},\n')),
-    "quotes that are not ended": (FileFormat.VOSK, line('{"text":"', '\\"')),
+FILES: dict[str, tuple[SpeechFormat, Make]] = {
+    "closing lines of an array": (RecogniserName.DEEPGRAM, lines("[\n", of="]]\n")),
+    "closing lines of an object": (RecogniserName.VOSK, lines('{"text":[\n', of="}x}\n")),
+    "an array that is not ended": (RecogniserName.VOSK, lines("[\n", of='{"text":"a"},\n')),
+    "objects at the margin of an array": (RecogniserName.VOSK, lines("[\n", of='{\n"text":"a"\n},\n')),
+    "quotes that are not ended": (RecogniserName.VOSK, line('{"text":"', '\\"')),
     "JSON lines with unknown fields": (FileFormat.JSONL, line('{"wrods', "wrods", '":0}')),
     "voices": (FileFormat.VTT, lambda size: ["WEBVTT\n", "\n", "00:01.000 --> 00:02.000\n", "<v" + " " * size + "\n"]),
     "voices in a row": (FileFormat.VTT, lambda size: ["WEBVTT\n\n", "00:01.000 --> 00:02.000\n", "<v " * (size // 3)]),

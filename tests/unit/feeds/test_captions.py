@@ -98,12 +98,33 @@ def test_a_time_line_is_read_as_people_write_it(line: str, start_ms: int) -> Non
     assert said(f"1\n{line}\nyes")[0][:2] == ("yes", start_ms)
 
 
-@pytest.mark.parametrize("content", ["1\n00:00:01,000 --> 12\nsecret", "WEBVTT\n\n00:99 --> 1\nsecret"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "1\n00:00:01,000 --> 12\nsecret",
+        "WEBVTT\n\n00:99 --> 1\nsecret",
+        "1\n00:00:01;000 --> 00:00:02;000\nsecret",
+        "1\n00:00:O1,000 --> 00:00:02,000\nsecret",
+        "1\n00:00:01,000 -->\nsecret",
+        "1\n--> 00:00:02,000\nsecret",
+        "1\n-00:00:01,000 --> 00:00:02,000\nsecret",
+        "WEBVTT\n\n00:00:01.x --> 00:00:02.000\nsecret",
+    ],
+)
 def test_a_cue_whose_time_cannot_be_read_is_named_by_its_line(content: str) -> None:
     line = content.splitlines().index(next(one for one in content.splitlines() if "-->" in one)) + 1
     with pytest.raises(FatalError, match=f"line {line} is the time line of a cue") as refused:
         said(content)
     assert "secret" not in str(refused.value)
+
+
+def test_two_times_without_an_arrow_are_a_mistyped_time_line() -> None:
+    with pytest.raises(FatalError, match="line 6 is the time line of a cue"):
+        said(srt((1000, 2000, "yes"), (3000, 4000, "no")).replace("00:00:03,000 -->", "00:00:03,000"))
+
+
+def test_lines_that_end_in_a_carriage_return_alone_are_lines() -> None:
+    assert texts(vtt((1000, 2000, "yes"), (3000, 4000, "no\nso")).replace("\n", "\r")) == "yes no so"
 
 
 def test_cue_numbers_go_where_every_line_is_followed_by_an_empty_one() -> None:
@@ -112,7 +133,7 @@ def test_cue_numbers_go_where_every_line_is_followed_by_an_empty_one() -> None:
 
 
 def test_an_arrow_in_what_is_said_is_no_time_line() -> None:
-    assert texts(srt((1000, 2000, "from here --> there"))) == "from here there"
+    assert texts(srt((1000, 2000, "from here --> there"), (3000, 4000, "10 -> 20"))) == "from here there 10 20"
 
 
 # What a cue says.
@@ -136,6 +157,9 @@ def test_an_arrow_in_what_is_said_is_no_time_line() -> None:
         ("it is -10 or\n- ten", "it is -10 or ten"),
         ("come [in", "come [in"),
         ("a &lt; b &amp; c", "a b c"),
+        ("a < b and c > d", "a b and c d"),
+        ("&lt;i&gt;come&lt;/i&gt; in", "come in"),
+        (r"come\Nin", "come in"),
     ],
 )
 def test_sounds_and_remarks_are_looked_for_in_the_whole_cue(text: str, spoken: str) -> None:
@@ -148,6 +172,11 @@ def test_sounds_and_remarks_are_looked_for_in_the_whole_cue(text: str, spoken: s
         ("SPEAKER_00: ", "SPEAKER_00"),
         ("[SPEAKER_00]: ", "SPEAKER_00"),
         ("[Speaker 1] ", "Speaker 1"),
+        ("SPEAKER_00 ", "SPEAKER_00"),
+        ("SPEAKER_00:", "SPEAKER_00"),
+        ("SPEAKER_00 - ", "SPEAKER_00"),
+        ("{SPEAKER_00} ", "SPEAKER_00"),
+        ("Speaker 1:", "Speaker 1"),
         ("Speaker 1: ", "Speaker 1"),
         ("Speaker A:\n", "Speaker A"),
         ("MAN 2: ", "MAN 2"),
@@ -240,6 +269,21 @@ def test_segments_of_a_stream_keep_their_place_in_it() -> None:
 
 def test_words_that_are_said_twice_in_ordinary_captions_are_kept() -> None:
     assert texts(srt((0, 1000, "yes"), (1000, 2000, "yes"), (2000, 3000, "no"), (5000, 6000, "no"))) == "yes yes no no"
+
+
+@given(lines=st.lists(_WORDS.filter(lambda words: len(words) > 1), min_size=4, max_size=12))
+def test_captions_that_roll_up_in_one_line_say_each_word_once(lines: list[list[str]]) -> None:
+    """Each cue repeats what the one before it added, as players' converters join lines that roll up."""
+    before = [[], *lines]
+    cues = [(1000 * at, 1000 * at + 1000, " ".join([*before[at], *line])) for at, line in enumerate(lines)]
+    expected = [(word, number) for number, line in enumerate(lines) for word in line]
+    assert [(word, start // 1000) for word, start, _, _ in said(srt(*cues))] == expected
+
+
+def test_a_line_that_rolls_up_and_is_said_again_is_kept() -> None:
+    lines = ["so", "yes", "yes", "yes", "no"]
+    cues = [(1000 * at, 1000 * at + 1000, "\n".join(lines[max(0, at - 1) : at + 1])) for at in range(len(lines))]
+    assert texts(srt(*cues)) == "so yes yes yes no"
 
 
 def test_a_line_that_grows_says_each_word_once() -> None:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from caesura.worker.errors import FatalError
-from caesura.worker.feeds.file_format import FileFormat, recognised_format
+from caesura.worker.feeds.file_format import FORMATS, FileFormat, format_named, recognised_format
 from caesura.worker.feeds.recognisers.catalogue import RecogniserName
 
 _VOSK = {"text": "so yes", "result": [{"word": "so", "start": 0.1, "end": 0.2, "conf": 1}]}
@@ -37,7 +37,7 @@ _VOSK = {"text": "so yes", "result": [{"word": "so", "start": 0.1, "end": 0.2, "
     ],
 )
 def test_the_format_is_told_by_the_content(name: str, content: str, found: str) -> None:
-    assert recognised_format(name, content.splitlines(keepends=True)) == FileFormat(found)
+    assert recognised_format(name, content.splitlines(keepends=True)) == format_named(found)
 
 
 @pytest.mark.parametrize(
@@ -83,6 +83,15 @@ def test_the_format_is_told_by_the_content(name: str, content: str, found: str) 
         ("Speaker 1 (00:01):\nhi there\nSpeaker 2 (00:05):\nhello", "looks like a transcript with times"),
         ("[00:01] Anna: hi\n[00:05] Ben: hello", "looks like a transcript with times"),
         ("{0}{50}hi there", "looks like MicroDVD captions"),
+        ("{DEFAULT}{y:i}\n{0}{50}hi there", "looks like MicroDVD captions"),
+        ("[0][50]hi there", "looks like MPL2 captions"),
+        ("<SAMI><BODY><SYNC Start=0>hi there", "looks like SAMI captions"),
+        ("0:00 hi there\n0:05 hello", "looks like a transcript with times"),
+        ("0.00 - 2.50: hi there\n2.50 - 4.00: hello", "looks like a transcript with times"),
+        ("Anna Berg 0:01\nhi there\nBen Hill, 1:05\nhello", "looks like a transcript with times"),
+        ("A [00:01]: hi there\nB [00:05]: hello", "looks like a transcript with times"),
+        ("SPEAKER_00 [0.00s -> 1.50s] hi\nSPEAKER_01 [1.50s -> 2.50s] hello", "looks like a transcript with times"),
+        ("2026-11-28 10:00:01 Anna: hi\n2026-11-28 10:00:05 Ben: hello", "looks like a transcript with times"),
         ('{"participant": "a", "segments": [{"said": "hi"}]}', "no word events either; it has segments as Whisper"),
         ('{"version": "1.0.0", "segments": [{"body": "hi"}]}', "is JSON, but of no recogniser"),
         ('{"text": "hi",\n"segments": [{"text": "hi"', "is JSON that is cut off"),
@@ -110,6 +119,10 @@ def test_what_is_not_read_is_refused_by_name_and_not_quoted(content: str, told: 
         "at 10:30 we opened\nat 11:00 we had coffee",
         "Acts 2:38 says so\nJohn 3:16 too",
         "at 1:30, 2:30 and 3:30 we met",
+        "2.5 - 3.5 is the range\nand not 4.5",
+        "the meeting began at 10:30\nit ended at 11:30",
+        "go from a --> b\n10 -> 20 is ten",
+        "1.\tOpening\n2.\tCoffee",
         "start, end, and start again",
         "the start, the end\nwell, 1, 2",
         "1,2,3 go",
@@ -143,4 +156,5 @@ def test_json_that_is_not_held_is_neither_a_crash_nor_text(value: str) -> None:
 
 
 def test_every_recogniser_is_a_format() -> None:
-    assert {name.value for name in RecogniserName} <= {one.value for one in FileFormat}
+    assert set(RecogniserName) <= set(FORMATS)
+    assert [format_named(one.value) for one in FORMATS] == list(FORMATS)

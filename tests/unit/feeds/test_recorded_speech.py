@@ -10,16 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caesura.worker.errors import FatalError
-from caesura.worker.feeds.file_format import FileFormat
+from caesura.worker.feeds.file_format import FileFormat, SpeechFormat
 from caesura.worker.feeds.formats.text import SpokenLines
 from caesura.worker.feeds.hypothesis import UnreadableMessageError
 from caesura.worker.feeds.lines import read_lines
 from caesura.worker.feeds.messages import json_messages
+from caesura.worker.feeds.recognisers.catalogue import RecogniserName
 from caesura.worker.feeds.recorded_speech import RecordedSpeech
 from caesura.worker.feeds.timed_events import Pace, TimedEvent
 
 
-def read(content: str, name: str = "talk.txt", given: FileFormat = FileFormat.AUTO) -> list[TimedEvent]:
+def read(content: str, name: str = "talk.txt", given: SpeechFormat = FileFormat.AUTO) -> list[TimedEvent]:
     speech = RecordedSpeech(name=name, lang="en", epoch=7, pace=Pace())
     found, lines = speech.format_of(iter(content.splitlines(keepends=True)), given)
     return list(speech.events(lines, found))
@@ -203,18 +204,18 @@ def test_a_value_over_many_lines_is_recognised_wherever_its_signs_stand(name: st
 def test_a_wrong_recognisers_name_is_said_with_the_right_one() -> None:
     told = "talk.txt: no word came, and no message is one of deepgram's: they look like vosk's"
     with pytest.raises(FatalError, match=told):
-        read('{"text": "hello there"}\n', given=FileFormat.DEEPGRAM)
+        read('{"text": "hello there"}\n', given=RecogniserName.DEEPGRAM)
     with pytest.raises(FatalError, match="nor of anyone known here"):
-        read('{"said": "hello there"}\n', given=FileFormat.DEEPGRAM)
+        read('{"said": "hello there"}\n', given=RecogniserName.DEEPGRAM)
 
 
 @pytest.mark.parametrize("silence", ['{"text": ""}\n{"partial": ""}\n', '{"secret": 1}\n{"text": ""}\n', "", "[]"])
 def test_a_recording_in_which_nothing_is_said_is_not_doubted(silence: str) -> None:
-    assert read(silence, given=FileFormat.VOSK) == []
+    assert read(silence, given=RecogniserName.VOSK) == []
 
 
 def test_silence_in_a_form_that_several_share_is_not_doubted() -> None:
-    assert read('{"text": ""}\n', given=FileFormat.WHISPER) == []
+    assert read('{"text": ""}\n', given=RecogniserName.WHISPER) == []
 
 
 @pytest.mark.parametrize(

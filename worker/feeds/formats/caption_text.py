@@ -15,7 +15,8 @@ from caesura.worker.feeds.times import clock_ms
 __all__ = ["Line", "TextPiece", "plain", "text_of_lines"]
 
 _LONGEST_VOICE = 40
-_TAG = re.compile(r"<([^<>]*)>|\{\\[^{}]*\}")
+_TAG = re.compile(r"<(?![\s<>])([^<>]*)>|\{\\[^{}]*\}")
+_LINE_BREAK = "\\N"  # SubStation Alpha's, left in captions that were made of it
 _NO_CHARACTER = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{7,});?")
 _STAMP = re.compile(r"(?:\d+:)?\d+:\d+\.\d{3}")
 _VOICE = re.compile(r"v(?:\.[^\s]*)?\s+(.+)", re.DOTALL)
@@ -44,7 +45,7 @@ def text_of_lines(lines: Sequence[str]) -> tuple[Line, ...]:
     """Return the pieces of a cue's lines; voices and marks may go over several lines."""
     told: list[Line] = []
     voice, depth = "", 0
-    for line in lines:
+    for line in (written.replace(_LINE_BREAK, " ") for written in lines):
         pieces: list[TextPiece] = []
         stamp_ms: int | None = None
         at = 0

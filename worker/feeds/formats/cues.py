@@ -22,12 +22,17 @@ from dataclasses import dataclass
 from caesura.worker.feeds.refusal import BadLineError
 from caesura.worker.feeds.times import clock_ms
 
-__all__ = ["FileCue", "is_time_line", "srt_cues", "vtt_cues"]
+__all__ = ["FileCue", "is_like_time_line", "is_time_line", "srt_cues", "vtt_cues"]
 
 _TIME = r"(?:\d{1,6}\s?:\s?)?\d{1,6}\s?:\s?\d{1,2}(?:\s?[.,:]\s?\d{1,9})?"
 _ARROW = r"(?:[-–—]{1,3}\s?>|→|=>)"
 _TIME_LINE = re.compile(rf"\s{{0,9}}({_TIME})\s{{0,9}}{_ARROW}\s{{0,9}}({_TIME})(?:\s.*)?$")
-_LIKE_TIME_LINE = re.compile(rf"\s{{0,9}}\d[\d\s:.,]{{0,40}}{_ARROW}\s{{0,9}}\d")
+_LIKE_CLOCK = r"\d{1,3}\s?[:;.]\s?\d{1,2}\s?[:;.,]\s?\d{1,3}(?:\s?[;.,]\s?\d{1,9})?"
+_LIKE_TIME_LINE = re.compile(
+    rf".{{0,24}}(?:{_ARROW}.{{0,9}}{_LIKE_CLOCK}|{_LIKE_CLOCK}.{{0,9}}{_ARROW})|"
+    rf"\s{{0,9}}\d{{1,6}}(?:[:;][\d\s:;.,]{{1,30}}|(?:\.\d{{1,6}})?s\s{{0,9}}){_ARROW}\s{{0,9}}\d"
+)
+_TWO_CLOCKS = re.compile(rf"\s{{0,9}}{_LIKE_CLOCK}\s{{1,9}}{_LIKE_CLOCK}\s*$")
 _BLOCK = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
 _TIMESTAMP_MAP = re.compile(r"X-TIMESTAMP-MAP\s*=")
 _MPEG_TICKS = re.compile(r"MPEGTS:(\d{1,10})")
@@ -47,6 +52,11 @@ class FileCue:
 def is_time_line(line: str) -> bool:
     """Tell whether a line is the time line of a cue."""
     return _TIME_LINE.match(line) is not None
+
+
+def is_like_time_line(line: str) -> bool:
+    """Tell whether a line is a time line that was mistyped: an arrow beside a clock's time, or two times alone."""
+    return _LIKE_TIME_LINE.match(line) is not None or _TWO_CLOCKS.match(line) is not None
 
 
 def srt_cues(lines: Iterable[str]) -> Iterator[FileCue]:
@@ -79,7 +89,7 @@ class _Cues:
                 yield from self._ended(self._text_before_number())
                 self._times = (max(0, times[0] + self._shift_ms), max(0, times[1] + self._shift_ms))
                 self._joint, self._next_joint = self._next_joint, False
-            elif _LIKE_TIME_LINE.match(line) and not self._in_block():
+            elif is_like_time_line(line) and not self._in_block():
                 raise BadLineError(f"line {count} is the time line of a cue, and its times cannot be read")
             elif self._empty_line_ends and (not line or _is_header(line)):
                 yield from self._ended(self._text)

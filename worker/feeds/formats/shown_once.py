@@ -47,6 +47,8 @@ def shown_once(cues: Iterable[FileCue]) -> list[ShownCue]:
         for cue in cues
     ]
     told = _highlighted(_joined(cue for cue in given if any(cue.texts)))
+    if (parted := _rolled_in_line(told)) is not None:
+        return parted
     return list(_unrolled(told)) if _rolls(told) else told
 
 
@@ -91,6 +93,8 @@ def _carried(shown: Sequence[str], cue: ShownCue) -> tuple[int, int]:
     A line with time stamps within it is new.
     """
     texts = cue.texts
+    if len(texts) > 1 and tuple(shown) == texts and len(set(texts)) == 1 and cue.end_ms - cue.begin_ms > _FLICKER_MS:
+        return len(texts) - 1, 0  # said once more: the first line has rolled away
     kept = next((at for at, line in enumerate(cue.lines) if any(p.stamp_ms is not None for p in line)), len(texts))
     for count in range(min(len(shown), kept), 0, -1):
         if tuple(shown[-count:]) == texts[:count]:
@@ -112,6 +116,29 @@ def _unrolled(cues: Iterable[ShownCue]) -> Iterator[ShownCue]:
         before = cue
         if any(map(plain, new)):
             yield replace(cue, lines=new)
+
+
+def _rolled_in_line(cues: Sequence[ShownCue]) -> list[ShownCue] | None:
+    """Return the cues without words said before, where each of most has what the one before it added, then new words.
+
+    Such cues were captions of two lines that roll up, put into one line. None: these are not.
+    """
+    told: list[ShownCue] = []
+    added: list[str] = []
+    rolled, pairs, before = 0, 0, None
+    for cue in cues:
+        words = " ".join(cue.texts).split()
+        follows = before is not None and _follows(before, cue)
+        pairs += follows
+        before = cue
+        if follows and len(cue.lines) == 1 and 1 < len(added) < len(words) and words[: len(added)] == added:
+            rolled += 1
+            told.append(replace(cue, lines=(_without_words(cue.lines[0], len(added)),)))
+            added = words[len(added) :]
+        else:
+            told.append(cue)
+            added = words
+    return told if rolled > 1 and 2 * rolled > pairs else None
 
 
 def _without_words(line: Line, count: int) -> Line:

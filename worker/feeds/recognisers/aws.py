@@ -19,10 +19,11 @@ https://docs.aws.amazon.com/connect/latest/adminguide/contact-lens-example-outpu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
 
 from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
-from caesura.worker.feeds.message_fields import Message, confidence, either, flag, name_of, objects, part, text
+from caesura.worker.feeds.message_fields import Message, confidence, either, flag, objects, part, text
 from caesura.worker.feeds.message_words import spread_text
 from caesura.worker.feeds.new_streams import StreamClock
 from caesura.worker.feeds.times import ms, seconds_ms
@@ -96,16 +97,28 @@ class Aws:
 
 def _recorded(results: Message) -> Iterator[Hypothesis]:
     """Yield a hypothesis a channel of a batch."""
-    segments = objects(part(results, "speaker_labels"), "segments")
-    speakers = {
-        name_of(item.get("start_time"), "start_time"): text(item, "speaker_label")
+    speaker_at = _speakers(objects(part(results, "speaker_labels"), "segments"))
+    for one in objects(part(results, "channel_labels"), "channels") or [results]:
+        stream = text(one, "channel_label").removeprefix("ch_")
+        words = tuple(_words(objects(one, "items"), speaker_at))
+        yield Hypothesis(words=words, stream=stream, final=True, utterance_end=True)
+
+
+def _speakers(segments: list[Message]) -> Callable[[int | None], str]:
+    """Return who speaks at a time: by the item that begins then, else by the last segment that has begun."""
+    items = {
+        seconds_ms(item.get("start_time")): text(item, "speaker_label")
         for one in segments
         for item in objects(one, "items")
     }
-    for one in objects(part(results, "channel_labels"), "channels") or [results]:
-        stream = text(one, "channel_label").removeprefix("ch_")
-        words = tuple(_words(objects(one, "items"), speakers))
-        yield Hypothesis(words=words, stream=stream, final=True, utterance_end=True)
+    begun = sorted((seconds_ms(one.get("start_time")) or 0, text(one, "speaker_label")) for one in segments)
+    starts = [start_ms for start_ms, _ in begun]
+
+    def at(start_ms: int | None) -> str:
+        place = bisect_right(starts, start_ms or 0)
+        return items.get(start_ms) or (begun[place - 1][1] if place else "")
+
+    return at
 
 
 def _turn(turn: Message, names: dict[str, str], *, live: bool) -> Hypothesis:
@@ -126,19 +139,20 @@ def _turn(turn: Message, names: dict[str, str], *, live: bool) -> Hypothesis:
     )
 
 
-def _words(items: list[Message], speakers: dict[str, str] | None = None) -> Iterator[HeardWord]:
+def _words(items: list[Message], speaker_at: Callable[[int | None], str] | None = None) -> Iterator[HeardWord]:
     for item in items:
         if (text(item, "Type") or text(item, "type")) == "punctuation":
             continue
-        best = next(iter(objects(item, "alternatives")), {})
-        known = (speakers or {}).get(name_of(item.get("start_time"), "start_time"), "")
+        best = next(iter(objects(item, "alternatives") or objects(item, "Alternatives")), {})
+        known = speaker_at(seconds_ms(item.get("start_time"))) if speaker_at is not None else ""
         speaker = text(item, "Speaker") or text(item, "speaker_label") or known
         millis = "BeginOffsetMillis" in item
+        scored = next((one for one in (item, best) if "Confidence" in one), None)
         yield HeardWord(
-            text=text(item, "Content") or text(best, "content"),
+            text=text(item, "Content") or text(best, "content") or text(best, "Content"),
             start_ms=ms(item["BeginOffsetMillis"]) if millis else seconds_ms(either(item, "StartTime", "start_time")),
             end_ms=ms(item.get("EndOffsetMillis")) if millis else seconds_ms(either(item, "EndTime", "end_time")),
-            confidence=confidence(item, "Confidence") if "Confidence" in item else confidence(best, "confidence"),
+            confidence=confidence(best, "confidence") if scored is None else confidence(scored, "Confidence"),
             stable=flag(item, "Stable"),
             speaker=speaker.removeprefix("spk_"),
         )

@@ -13,7 +13,7 @@ https://learn.microsoft.com/en-us/azure/ai-services/speech-service/fast-transcri
 - Conversation transcription tells speakers apart in phrases. A hypothesis has the ``SpeakerId`` ``Unknown`` or none,
   and is not read then: its words would go to another session than those of its phrase.
 - ``EndOfDictation``, ``InitialSilenceTimeout`` and ``NoMatch`` have no words. The SDK for JavaScript writes
-  ``RecognitionStatus`` as a number: 0 is ``Success``.
+  ``RecognitionStatus`` as a number: 0 is ``Success``. Its results as JSON have the service's in ``privJson``.
 - A batch has ``recognizedPhrases``, times as ticks and as ISO 8601; fast transcription has ``phrases`` in milliseconds.
 """
 
@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
-from caesura.worker.feeds.message_fields import Message, confidence, name_of, objects, text
+from caesura.worker.feeds.message_fields import Message, confidence, name_of, object_in_text, objects, text
 from caesura.worker.feeds.message_words import WordFields, spread_text
 from caesura.worker.feeds.new_streams import StreamClock
 from caesura.worker.feeds.times import iso_ms, ms, spread, ticks_ms
@@ -34,7 +34,7 @@ __all__ = ["Azure", "recognises"]
 
 def recognises(message: Message) -> bool:
     """Tell whether this is a message of Azure's."""
-    if {"RecognitionStatus", "recognizedPhrases", "combinedPhrases"} & set(message):
+    if {"RecognitionStatus", "recognizedPhrases", "combinedPhrases", "privJson"} & set(message):
         return True
     return isinstance(message.get("Text"), str) and "Offset" in message and "Duration" in message
 
@@ -49,6 +49,8 @@ class Azure:
 
     def read(self, message: Message) -> Iterator[Hypothesis]:
         """Return what a message says. Raises UnreadableMessageError."""
+        if "privJson" in message:
+            message = object_in_text(message, "privJson")
         if "recognizedPhrases" in message or "phrases" in message:
             yield from _recorded(message)
             return
@@ -80,8 +82,10 @@ def _status(message: Message) -> str:
     """Return how a phrase was recognised, empty of a hypothesis; only success has words."""
     written = message.get("RecognitionStatus")
     if isinstance(written, int) and not isinstance(written, bool):
-        return "Success" if written == 0 else str(written)
-    return text(message, "RecognitionStatus")
+        written = str(written)
+    else:
+        written = text(message, "RecognitionStatus")
+    return "Success" if written == "0" else written
 
 
 def _recorded(message: Message) -> Iterator[Hypothesis]:

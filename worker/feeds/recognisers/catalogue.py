@@ -56,6 +56,8 @@ class RecogniserName(StrEnum):
     LIVEKIT = "livekit"
     PIPECAT = "pipecat"
     TWILIO = "twilio"
+    JAMBONZ = "jambonz"
+    BANDWIDTH = "bandwidth"
     AZURE_COMMUNICATION = "azure-communication"
 
 
@@ -90,6 +92,8 @@ RECOGNISERS: Mapping[RecogniserName, Known] = {
     RecogniserName.LIVEKIT: Known(conversations.recognises_livekit, conversations.LiveKit),
     RecogniserName.PIPECAT: Known(conversations.recognises_pipecat, conversations.Pipecat),
     RecogniserName.TWILIO: Known(conversations.recognises_twilio, conversations.Twilio),
+    RecogniserName.JAMBONZ: Known(conversations.recognises_jambonz, conversations.Jambonz),
+    RecogniserName.BANDWIDTH: Known(conversations.recognises_bandwidth, conversations.Bandwidth),
     RecogniserName.AZURE_COMMUNICATION: Known(
         conversations.recognises_azure_communication, conversations.AzureCommunication
     ),

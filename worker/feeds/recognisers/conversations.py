@@ -2,6 +2,7 @@
 
 Source: https://github.com/QuentinFuxa/WhisperLiveKit, https://docs.livekit.io/agents/build/text/,
 https://docs.pipecat.ai/client/rtvi-standard, https://www.twilio.com/docs/voice/twiml/transcription,
+https://docs.jambonz.org/verbs/verbs/transcribe, https://dev.bandwidth.com/docs/voice/bxml/startTranscription,
 https://www.twilio.com/docs/voice/conversationrelay/websocket-messages and
 https://learn.microsoft.com/en-us/azure/communication-services/concepts/call-automation/audio-streaming-concept
 
@@ -11,6 +12,9 @@ https://learn.microsoft.com/en-us/azure/communication-services/concepts/call-aut
 - pipecat's ``user-transcription`` has a text and ``final``; what the bot says is not read.
 - Twilio posts forms, here as objects: ``TranscriptionData`` is JSON in a text, ``Track`` tells the sides apart.
   ConversationRelay's ``prompt`` has ``voicePrompt`` and ``last``. Its Conversational Intelligence has ``sentences``.
+- jambonz posts ``speech`` with Google's ``alternatives``, whatever recogniser it uses; ``channel_tag`` tells the sides
+  apart. Over its WebSocket the same stands in ``data``, with several ``transcripts``.
+- Bandwidth sends Amazon's items with a ``track``; times are dates. What it posts has no words but a link.
 - Azure Communication Services writes times as ticks, and phrases for display.
 """
 
@@ -18,21 +22,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from json import JSONDecodeError
 
-from caesura.worker.feeds.hypothesis import Hypothesis, UnreadableMessageError
-from caesura.worker.feeds.json_text import json_value
-from caesura.worker.feeds.message_fields import Message, either, flag, name_of, objects, part, text
-from caesura.worker.feeds.message_words import WordFields, spread_text
-from caesura.worker.feeds.times import clock_ms, ms, seconds_ms, ticks_ms
+from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
+from caesura.worker.feeds.message_fields import (
+    Message,
+    confidence,
+    either,
+    flag,
+    name_of,
+    object_in_text,
+    object_or_empty,
+    objects,
+    part,
+    text,
+)
+from caesura.worker.feeds.message_words import WordFields, bare_words, spread_text
+from caesura.worker.feeds.times import clock_ms, date_ms, ms, seconds_ms, ticks_ms
 
 __all__ = [
     "AzureCommunication",
+    "Bandwidth",
+    "Jambonz",
     "LiveKit",
     "Pipecat",
     "Twilio",
     "WhisperLiveKit",
     "recognises_azure_communication",
+    "recognises_bandwidth",
+    "recognises_jambonz",
     "recognises_livekit",
     "recognises_pipecat",
     "recognises_twilio",
@@ -42,6 +59,7 @@ __all__ = [
 _LONGEST_CALL_MS = 10 * 365 * 24 * 3_600_000
 _PARTICIPANT = ("transcribedParticipantIdentity", "transcribed_participant_identity")
 _TWILIO_WORD = WordFields(text="word", start="start_time", end="end_time")
+_REAL_TIME = "realTimeTranscription"
 _AZURE_WORD = WordFields(start="offset", duration="duration", ms=ticks_ms)
 
 
@@ -68,6 +86,18 @@ def recognises_twilio(message: Message) -> bool:
         isinstance(one, dict) and {"media_channel", "transcript"} <= set(one) for one in sentences
     )
     return "TranscriptionEvent" in message or relayed or (intelligence and bool(sentences))
+
+
+def recognises_jambonz(message: Message) -> bool:
+    """Tell whether this is what jambonz posts or sends of speech."""
+    speech = object_or_empty(message.get("speech") or object_or_empty(message.get("data")).get("speech"))
+    return isinstance(speech.get("alternatives"), list) or isinstance(speech.get("transcripts"), list)
+
+
+def recognises_bandwidth(message: Message) -> bool:
+    """Tell whether this is a message of Bandwidth's."""
+    live = message.get("eventType") == "transcription" and "track" in message
+    return live or _REAL_TIME in message or ("tracks" in message and "transcriptionId" in message)
 
 
 def recognises_azure_communication(message: Message) -> bool:
@@ -167,7 +197,7 @@ class Twilio(_Reader):
         """Return what a message says. Raises UnreadableMessageError."""
         if text(message, "TranscriptionEvent") == "transcription-content":
             final = str(message.get("Final", "true")).lower() == "true"
-            written = _inner(text(message, "TranscriptionData"))
+            written = object_in_text(message, "TranscriptionData")
             track = text(message, "Track").removesuffix("_track")
             words = spread_text(text(written, "transcript"))
             yield Hypothesis(words=words, stream=track, final=final, utterance_end=final)
@@ -188,6 +218,64 @@ class Twilio(_Reader):
             )
 
 
+class Jambonz(_Reader):
+    """Reads speech that was posted, or sent over a WebSocket."""
+
+    def read(self, message: Message) -> Iterator[Hypothesis]:
+        """Return what a message says. Raises UnreadableMessageError."""
+        speech = part(message, "speech") or part(part(message, "data"), "speech")
+        for one in objects(speech, "transcripts") or [speech]:
+            best = next(iter(objects(one, "alternatives")), None)
+            if best is None:
+                continue
+            final = flag(one, "is_final")
+            score = confidence(best, "confidence") or None
+            words = tuple(replace(word, confidence=score) for word in spread_text(text(best, "transcript")))
+            channel = name_of(either(one, "channel_tag", "channel"), "channel_tag")
+            yield Hypothesis(words=words, stream=channel, final=final, utterance_end=final)
+
+
+class Bandwidth(_Reader):
+    """Reads transcriptions of a call's tracks. Times count from the first of them."""
+
+    def __init__(self) -> None:
+        self._first_ms: int | None = None
+
+    def read(self, message: Message) -> Iterator[Hypothesis]:
+        """Return what a message says. Raises UnreadableMessageError."""
+        if message.get("eventType") == "transcription":
+            final = not flag(message, "isPartial")
+            start_ms, end_ms = self._ms(message, "startTime"), self._ms(message, "endTime")
+            items = [one for one in objects(message, "items") if text(one, "type").upper() != "PUNCTUATION"]
+            words = bare_words(self._word(one) for one in items)
+            yield Hypothesis(
+                words=words or spread_text(text(message, "transcript"), start_ms, end_ms),
+                stream=text(message, "track"),
+                final=final,
+                utterance_end=final,
+                heard_until_ms=end_ms,
+            )
+        for track in objects(message, "tracks"):
+            words = spread_text(text(track, "transcript"))
+            yield Hypothesis(words=words, stream=text(track, "track"), final=True, utterance_end=True)
+
+    def _word(self, item: Message) -> HeardWord:
+        return HeardWord(
+            text=text(item, "content"),
+            start_ms=self._ms(item, "startTime"),
+            end_ms=self._ms(item, "endTime"),
+            confidence=confidence(item, "confidence"),
+            stable=flag(item, "stable"),
+        )
+
+    def _ms(self, message: Message, name: str) -> int | None:
+        at_ms = date_ms(message.get(name))
+        if at_ms is None:
+            return None
+        self._first_ms = at_ms if self._first_ms is None else self._first_ms
+        return max(0, at_ms - self._first_ms)
+
+
 class AzureCommunication(_Reader):
     """Reads transcription data of a call's participants. Times that are dates count from the first of them."""
 
@@ -201,7 +289,7 @@ class AzureCommunication(_Reader):
             return
         start_ms, length_ms = ticks_ms(data.get("offset")), ticks_ms(data.get("duration"))
         end_ms = None if start_ms is None or length_ms is None else start_ms + length_ms
-        final = text(data, "resultState").lower() != "intermediate"
+        final = name_of(either(data, "resultState", "resultStatus"), "resultState").lower() != "intermediate"
         timed = _AZURE_WORD.bare(objects(data, "words"))
         if start_ms is not None and end_ms is not None and start_ms > _LONGEST_CALL_MS:
             first_ms = self._first_ms = start_ms if self._first_ms is None else self._first_ms
@@ -214,7 +302,7 @@ class AzureCommunication(_Reader):
             )
         yield Hypothesis(
             words=timed or spread_text(text(data, "text"), start_ms, end_ms),
-            stream=text(data, "participantRawID"),
+            stream=name_of(either(data, "participantRawID", "participantRawId"), "participantRawID"),
             final=final,
             utterance_end=final,
         )
@@ -222,14 +310,3 @@ class AzureCommunication(_Reader):
 
 def _clock_ms(value: object) -> int | None:
     return clock_ms(value) if isinstance(value, str) else seconds_ms(value)
-
-
-def _inner(written: str) -> Message:
-    """Return the object that a text is."""
-    try:
-        value = json_value(written)
-    except JSONDecodeError:
-        value = None
-    if not isinstance(value, dict):
-        raise UnreadableMessageError("TranscriptionData: expected JSON in a text")
-    return value

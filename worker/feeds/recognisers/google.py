@@ -43,6 +43,7 @@ from caesura.worker.feeds.written_words import words_of
 __all__ = ["Google", "Riva", "recognises", "recognises_riva"]
 
 _CHANNELS_KEPT = 1024
+_WORD_MARK = "\u2581"
 _FINAL = ("isFinal", "is_final")
 _END = ("resultEndOffset", "result_end_offset", "resultEndTime", "result_end_time", "audioProcessed", "audio_processed")
 _EVENT = ("speechEventType", "speech_event_type")
@@ -77,7 +78,17 @@ def _is_result(result: object) -> bool:
 
 
 def _is_rivas(results: list[object]) -> bool:
-    return any(isinstance(one, dict) and ("audioProcessed" in one or "audio_processed" in one) for one in results)
+    """Tell whether results say how much audio was processed, or have times of words as numbers: milliseconds."""
+    for one in filter(None, map(object_or_empty, results)):
+        if "audioProcessed" in one or "audio_processed" in one:
+            return True
+        alternatives = one.get("alternatives")
+        for best in map(object_or_empty, alternatives if isinstance(alternatives, list) else ()):
+            words = best.get("words")
+            for word in map(object_or_empty, words if isinstance(words, list) else ()):
+                end = either(word, *_END_OF_WORD)
+                return isinstance(end, int) and not isinstance(end, bool)
+    return False
 
 
 def _answers(message: Message) -> Iterator[tuple[str, object]]:
@@ -163,7 +174,7 @@ class Google:
             return ()
         words = tuple(_word(word, self._duration_ms) for word in objects(alternatives[0], "words"))
         if not words:
-            texts = words_of(text(alternatives[0], "transcript"))
+            texts = words_of(text(alternatives[0], "transcript").replace(_WORD_MARK, " "))
             return spread(texts, self._until_ms.get(stream, 0), until_ms) if final else _untimed(texts)
         if any(word.speaker for word in words):
             begin_ms = self._until_ms.get(stream, 0)
@@ -193,7 +204,7 @@ def _untimed(texts: list[str]) -> tuple[HeardWord, ...]:
 def _word(word: Message, duration: Callable[[object], int | None]) -> HeardWord:
     start, end = either(word, *_START_OF_WORD), either(word, *_END_OF_WORD)
     return HeardWord(
-        text=text(word, "word").strip("\u2581"),
+        text=text(word, "word").strip(_WORD_MARK),
         start_ms=duration(start) if start is not None else (0 if end is not None else None),
         end_ms=duration(end),
         confidence=confidence(word, "confidence") or None,  # proto3: 0 is "not set"

@@ -4,7 +4,7 @@ Source: https://docs.speechmatics.com/speech-to-text/batch/output and
 https://docs.speechmatics.com/api-ref/realtime-transcription-websocket
 
 - ``results`` are of type ``word`` or ``punctuation``, each with ``alternatives[].content``; marks are dropped. An
-  ``entity`` stands beside the words that it is written with, and is not read.
+  ``entity`` (a date, an amount) stands for its words: those of its ``spoken_form`` are read.
 - ``AddTranscript`` is final, ``AddPartialTranscript`` has what follows the last final. ``EndOfUtterance`` is a pause.
 - Times are seconds. A speaker ``UU`` is nobody. Disfluencies are tagged, and kept unless they are removed by option.
 """
@@ -17,7 +17,7 @@ from dataclasses import replace
 from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
 from caesura.worker.feeds.message_fields import Message, objects, part, text
 from caesura.worker.feeds.message_words import WordFields
-from caesura.worker.feeds.times import seconds_ms
+from caesura.worker.feeds.times import seconds_ms, spread
 
 __all__ = ["Speechmatics", "recognises"]
 
@@ -57,8 +57,8 @@ class Speechmatics:
             until_ms = seconds_ms(part(message, "metadata").get("end_time")) if kind else None
             by_channel: dict[str, list[HeardWord]] = {}
             for result in objects(message, "results"):
-                if text(result, "type") == "word":
-                    by_channel.setdefault(text(result, "channel"), []).append(_word(result))
+                for word in _spoken(result):
+                    by_channel.setdefault(text(result, "channel"), []).append(word)
             if not by_channel:
                 by_channel[text(message, "channel")] = []
             for channel, words in by_channel.items():
@@ -69,6 +69,20 @@ class Speechmatics:
     def finish(self) -> Iterator[Hypothesis]:
         """Return nothing: what never became final is not known to be said."""
         return iter(())
+
+
+def _spoken(result: Message) -> Iterator[HeardWord]:
+    """Yield a result's words: those that an entity was spoken with, else those that it is written with."""
+    if text(result, "type") == "word":
+        yield _word(result)
+    elif text(result, "type") == "entity":
+        spoken = [one for one in objects(result, "spoken_form") if text(one, "type") in ("", "word")]
+        whole = _word(result)
+        if not spoken:
+            said = spread(whole.text.split(), whole.start_ms, whole.end_ms)
+            yield from (replace(word, speaker=whole.speaker) for word in said)
+        for word in map(_word, spoken):
+            yield replace(word, speaker=word.speaker or whole.speaker)
 
 
 def _word(result: Message) -> HeardWord:

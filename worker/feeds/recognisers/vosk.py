@@ -21,6 +21,7 @@ from caesura.worker.feeds.message_fields import Message, confidence, objects, te
 from caesura.worker.feeds.new_streams import StreamClock
 from caesura.worker.feeds.spoken_text import spoken_words
 from caesura.worker.feeds.times import seconds_ms
+from caesura.worker.feeds.written_words import is_written
 
 __all__ = ["Vosk", "recognises"]
 
@@ -32,7 +33,9 @@ def recognises(message: Message) -> bool:
     result = message.get("result")
     if isinstance(message.get("text"), str) and isinstance(result, list):
         return all(isinstance(one, dict) and "word" in one for one in result)
-    return set(message) in ({"text"}, {"text", "spk", "spk_frames"}, {"alternatives"})
+    if set(message) == {"text"}:
+        return not is_written(message["text"])
+    return set(message) in ({"text", "spk", "spk_frames"}, {"alternatives"})
 
 
 class Vosk:

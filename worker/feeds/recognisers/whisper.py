@@ -14,8 +14,8 @@ https://huggingface.co/docs/transformers/main_classes/pipelines#transformers.Aut
   another connection.
 - Hugging Face's pipeline writes ``chunks``, each a segment or a word with a ``timestamp``; the last end may be null.
   Where speakers were told apart, ``speakers`` has the same text with their names.
-- Segments may come alone, a line or an item each. The API streams ``transcript.text.delta`` and a whole ``…done``; with
-  speakers told apart also segments, which are read instead.
+- Segments, chunks and WhisperX's words may come alone, a line or an item each. The API streams
+  ``transcript.text.delta`` and a whole ``…done``; with speakers told apart also segments, which are read instead.
 - ``speaker`` stands at a segment, and at its words where WhisperX could align them: not at ``"58."``.
 - ``[BLANK_AUDIO]``, ``[MUSIC]``, ``(applause)`` and notes are no words, and dropped.
 - Whisper leaves most fillers and repeats out, and no option keeps them all; a prompt with fillers in it helps.
@@ -27,13 +27,15 @@ from collections.abc import Iterator, Sequence
 
 from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
 from caesura.worker.feeds.message_fields import Message, either, flag, name_of, objects, part, text
-from caesura.worker.feeds.message_words import spread_text
+from caesura.worker.feeds.message_words import bare_words, spread_text
 from caesura.worker.feeds.spoken_text import spoken_pieces, spoken_words
 from caesura.worker.feeds.times import ends_guessed, ms, seconds_ms
 from caesura.worker.feeds.token_words import Token, words_of_tokens
+from caesura.worker.feeds.written_words import is_written
 
 __all__ = ["Whisper", "recognises"]
 
+_LONE_WORD = frozenset(("word", "start", "end", "score", "probability", "speaker"))
 _OTHERS = frozenset(
     ("type", "session", "seq", "word", "channel", "is_final", "final", "confidence", "alternatives", "transcript")
 )
@@ -42,6 +44,8 @@ _OTHERS = frozenset(
 def recognises(message: Message) -> bool:
     """Tell whether this is a transcript of Whisper's."""
     if isinstance(kind := message.get("type"), str) and kind.startswith(_STREAMED):
+        return True
+    if _is_lone_word(message):
         return True
     if "transcription" in message or "word_segments" in message or _is_plain(message) or _is_chunked(message):
         return isinstance(message.get("transcription"), list | None)
@@ -52,19 +56,35 @@ def recognises(message: Message) -> bool:
 
 
 def _is_plain(message: Message) -> bool:
-    """Tell whether this is the API's plain answer: a text, and what it cost."""
+    """Tell whether this is the API's plain answer: a text with marks or capitals, and perhaps what it cost."""
+    if set(message) == {"text"}:
+        return is_written(message["text"])
     return isinstance(message.get("text"), str) and bool({"usage", "logprobs"} & set(message)) and "type" not in message
 
 
 def _is_chunked(message: Message) -> bool:
-    chunks = message.get("chunks")
-    return isinstance(chunks, list) and all(isinstance(one, dict) and "timestamp" in one for one in chunks)
+    chunks = message.get("chunks", [message])
+    return isinstance(chunks, list) and all(
+        isinstance(one, dict) and isinstance(one.get("text"), str) and _is_stretch(one.get("timestamp"))
+        for one in chunks
+    )
+
+
+def _is_stretch(times: object) -> bool:
+    """Tell whether this is a beginning and an end, which may be null; FunASR's are a list of such."""
+    return isinstance(times, list) and len(times) == 2 and not any(isinstance(one, list) for one in times)
 
 
 def _is_bare(message: Message) -> bool:
     """Tell whether this is a segment alone, and nothing that others write with a start, an end and a text."""
-    times = all(isinstance(message.get(name), int | float) for name in ("start", "end"))
+    times = all(seconds_ms(message.get(name)) is not None for name in ("start", "end"))
     return times and isinstance(message.get("text"), str) and not _OTHERS & set(message)
+
+
+def _is_lone_word(message: Message) -> bool:
+    """Tell whether this is one of the words that WhisperX aligned."""
+    scored = set(message) <= _LONE_WORD and bool({"score", "probability"} & set(message))
+    return scored and isinstance(message.get("word"), str)
 
 
 _STREAMED = "transcript.text."
@@ -99,8 +119,11 @@ class Whisper:
                 yield Hypothesis(words=_segment(message), final=True, utterance_end=True)
             elif kind == f"{_STREAMED}done" and not self._segmented:
                 yield Hypothesis(words=spread_text(text(message, "text")), final=True, utterance_end=True)
-        elif "chunks" in message:
-            yield Hypothesis(words=_chunked(objects(message, "speakers") or objects(message, "chunks")), final=True)
+        elif "word" in message:
+            yield Hypothesis(words=bare_words(spoken_words((_whole(message),))), final=True)
+        elif _is_chunked(message):
+            chunks = objects(message, "speakers") or objects(message, "chunks") or [message]
+            yield Hypothesis(words=_chunked(chunks), final=True)
         else:
             yield from _recorded(message)
 
@@ -206,8 +229,13 @@ def _token(word: Message, said: str, speaker: str) -> Token:
 
 
 def _whole(word: Message) -> HeardWord:
+    token = _token(word, _spelt(word).strip(), "")
     return HeardWord(
-        text=_spelt(word).strip(), start_ms=seconds_ms(word.get("start")), end_ms=seconds_ms(word.get("end"))
+        text=token.text,
+        start_ms=token.start_ms,
+        end_ms=token.end_ms,
+        confidence=token.confidence,
+        speaker=token.speaker,
     )
 
 

@@ -32,6 +32,7 @@ def seconds(word: str, start: float, end: float, **more: object) -> dict[str, ob
     return {"word": word, "start": start, "end": end, **more}
 
 
+_MINUTE = "2026-11-28T10:00:"
 GOOD_DAY: Timed = [("good", 100, 400), ("day", 500, 900)]
 
 SHAPES = {
@@ -608,6 +609,179 @@ SHAPES = {
             {"type": "prompt", "voicePrompt": "good ", "last": False},
             {"type": "prompt", "voicePrompt": "day", "last": True},
         ],
+        said={"": [("good", None, None), ("day", None, None)]},
+    ),
+    "jambonz' webhooks": Shape(
+        recogniser="jambonz",
+        messages=[
+            {
+                "call_sid": "c",
+                "speech": {
+                    "is_final": final,
+                    "channel_tag": 2,
+                    "alternatives": [{"confidence": 0.9, "transcript": said}],
+                },
+            }
+            for said, final in (("good", False), ("Good day.", True))
+        ],
+        said={"/2": [("Good", None, None), ("day", None, None)]},
+    ),
+    "jambonz over a WebSocket": Shape(
+        recogniser="jambonz",
+        messages=[
+            {
+                "type": "verb:hook",
+                "data": {"speech": {"transcripts": [{"is_final": True, "alternatives": [{"transcript": "good day"}]}]}},
+            }
+        ],
+        said={"": [("good", None, None), ("day", None, None)]},
+    ),
+    "bandwidth's tracks": Shape(
+        recogniser="bandwidth",
+        messages=[
+            {"eventType": "start", "metadata": {}},
+            *(
+                {
+                    "eventType": "transcription",
+                    "track": "inbound",
+                    "startTime": "2026-11-28T10:00:00.900Z",
+                    "endTime": "2026-11-28T10:00:01.900Z",
+                    "isPartial": partial,
+                    "items": [
+                        {
+                            "content": word,
+                            "startTime": f"{_MINUTE}{start}Z",
+                            "endTime": f"{_MINUTE}{end}Z",
+                            "type": kind,
+                        }
+                        for word, start, end, kind in (
+                            ("good", "01.000", "01.300", "PRONUNCIATION"),
+                            ("day", "01.400", "01.800", "PRONUNCIATION"),
+                            (".", "01.800", "01.800", "PUNCTUATION"),
+                        )
+                    ],
+                }
+                for partial in (True, False)
+            ),
+        ],
+        said={"/inbound": GOOD_DAY},
+    ),
+    "speechmatics' entities as they were spoken": Shape(
+        recogniser="speechmatics",
+        messages=[
+            {
+                "results": [
+                    {
+                        "type": "entity",
+                        "start_time": 0.1,
+                        "end_time": 0.9,
+                        "alternatives": [{"content": "1.1.", "speaker": "S1"}],
+                        "spoken_form": [
+                            {
+                                "type": "word",
+                                "start_time": start_ms / 1000,
+                                "end_time": end_ms / 1000,
+                                "alternatives": [{"content": word}],
+                            }
+                            for word, start_ms, end_ms in GOOD_DAY
+                            if start_ms is not None and end_ms is not None
+                        ],
+                    }
+                ]
+            }
+        ],
+        said={"/S1": GOOD_DAY},
+    ),
+    "azure's results of JavaScript as JSON": Shape(
+        recogniser="azure",
+        messages=[
+            {
+                "privReason": 3,
+                "privJson": json.dumps(
+                    {
+                        "RecognitionStatus": 0,
+                        "NBest": [
+                            {
+                                "Words": [
+                                    {"Word": "good", "Offset": 1_000_000, "Duration": 3_000_000},
+                                    {"Word": "day", "Offset": 5_000_000, "Duration": 4_000_000},
+                                ]
+                            }
+                        ],
+                    }
+                ),
+            }
+        ],
+        said={"": GOOD_DAY},
+    ),
+    "aws' speakers by the times of their segments": Shape(
+        recogniser="aws",
+        messages=[
+            {
+                "jobName": "a",
+                "results": {
+                    "transcripts": [],
+                    "speaker_labels": {
+                        "segments": [
+                            {"start_time": "0.1", "speaker_label": "spk_0", "items": []},
+                            {"start_time": "0.45", "speaker_label": "spk_1", "items": []},
+                        ]
+                    },
+                    "items": [
+                        {
+                            "type": "pronunciation",
+                            "start_time": start,
+                            "end_time": end,
+                            "alternatives": [{"content": word}],
+                        }
+                        for word, start, end in (("good", "0.1", "0.4"), ("day", "0.5", "0.9"))
+                    ],
+                },
+            }
+        ],
+        said={"/0": GOOD_DAY[:1], "/1": GOOD_DAY[1:]},
+    ),
+    "riva without the audio processed": Shape(
+        recogniser="riva",
+        messages=[
+            {
+                "results": [
+                    {
+                        "alternatives": [
+                            {
+                                "words": [
+                                    {"word": word, "startTime": start_ms, "endTime": end_ms}
+                                    for word, start_ms, end_ms in GOOD_DAY
+                                ]
+                            }
+                        ]
+                    }
+                ]
+            }
+        ],
+        said={"": GOOD_DAY},
+    ),
+    "hugging face's chunks alone": Shape(
+        recogniser="whisper",
+        messages=[{"text": " Good", "timestamp": [0.1, 0.4]}, {"text": " day.", "timestamp": [0.5, 0.9]}],
+        said={"": [("Good", 100, 400), ("day", 500, 900)]},
+    ),
+    "whisperx' words alone": Shape(
+        recogniser="whisper",
+        messages=[
+            {"word": "good", "start": 0.1, "end": 0.4, "score": 0.9},
+            {"word": "day.", "start": 0.5, "end": 0.9, "score": 0.8},
+        ],
+        said={"": GOOD_DAY},
+    ),
+    "openai's plain answer without its cost": Shape(
+        recogniser="whisper",
+        messages=[{"text": "Good day."}],
+        said={"": [("Good", None, None), ("day", None, None)]},
+    ),
+    "google's marks of words in a transcript": Shape(
+        recogniser="google",
+        messages=[{"results": [{"alternatives": [{"transcript": "\u2581good\u2581day"}]}]}],
         said={"": [("good", None, None), ("day", None, None)]},
     ),
     "azure communication services": Shape(
