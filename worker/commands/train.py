@@ -15,7 +15,7 @@ from caesura.worker.errors import FatalError
 
 __all__ = ["train"]
 
-_MODELS = __name__.removesuffix("caesura.worker.commands.train") + "models"
+_MODELS = "caesura.models"
 _NEEDED = (_MODELS, "torch", "onnx")
 _HELP = frozenset(("--help", "-h"))
 _INSTALL = "pip install '.[train]' in a checkout, or make setup-train in a checkout"

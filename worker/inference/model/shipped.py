@@ -7,8 +7,7 @@ from pathlib import Path
 
 __all__ = ["shipped_models"]
 
-_MODELS = __name__.removesuffix("caesura.worker.inference.model.shipped") + "models"
-"""The package beside ours; in a wheel both stand under one name (ADR 0032)."""
+_MODELS = "caesura.models"
 
 
 def shipped_models() -> Path | None:
