@@ -59,6 +59,8 @@ _ADDRESS_PARTS = _set("apartment flat room suite unit building block floor gate 
 _TIME_WORDS = _set(
     "in on at for within since by until till between from to and the of around about before after 在 从 到"
 )
+_LISTED = 6
+_BEFORE_AMOUNTS = _set("then us me him them cost costs paid is are was were about around only than of the a an")
 _YEARS = range(1000, 2200)
 _CODE_LETTERS = 3
 _NONE = Punctuation.NONE.value
@@ -229,6 +231,7 @@ def marks_around_numbers(
             or (place and is_number_word(words[place - 1]))
             or is_number_word(words[place + 1])
             or _may_lead_to_date(words[place + 1])
+            or _lists_number(words, place)
         )
     ]
     if not doubtful:
@@ -247,6 +250,8 @@ def marks_around_numbers(
                 _goes_on_unseen(words, number, place, look_ahead_words)
                 or (span is not None and _goes_on_behind(words, number, span, place))
                 or _opens_sentence(words, marks, number, place)
+                or (behind is not None and words[place] in _BEFORE_AMOUNTS)
+                or (_lists_number(words, place) and not number.keys().isdisjoint(range(place - _LISTED, place + 1)))
                 or (behind is not None and words[place].endswith(_PLACE_UNITS))
                 or _is_topic_of_number(words, marks, number, place)
             )
@@ -262,6 +267,12 @@ def _goes_on_unseen(words: Sequence[str], number: Mapping[int, NumberSpan], plac
         and len(seen) == look_ahead_words > 1
         and all(spot in number or words[spot] in _AMOUNT_WORDS for spot in seen)
     )
+
+
+def _lists_number(words: Sequence[str], place: int) -> bool:
+    """Tell whether "and", or "and then", leads from a word to a number: "six grams of salt and two eggs"."""
+    behind = list(words[place + 1 : place + 4])
+    return behind[:1] == ["and"] and any(map(is_number_word, behind[1 : 2 + (behind[1:2] == ["then"])]))
 
 
 def _may_lead_to_date(word: str) -> bool:

@@ -45,7 +45,7 @@ def labelled(engine: OnnxEngine, text: str) -> str:
     "expected",
     [
         "he had had enough of it, so he went home and slept.",
-        "it was very very cold that day, and nobody wanted to go out.",
+        "it was very very cold that day. and nobody wanted to go out.",
         "i like this one, but my sister likes the other one better.",
         "do you know where the station is? i think it's behind the old library.",
         "well, i think that that is the problem we should have solved last year.",
