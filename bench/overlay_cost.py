@@ -2,9 +2,9 @@
 
     python -m bench.overlay_cost
 
-Segments of twelve words, every eighth with a number and every twentieth with an address, are made into a route's
-records. ``plain`` is a route without any of it. Microseconds of CPU a word, by turns, the best of the rounds: what
-others do on the machine only adds. ``of_a_word`` is what all of it adds, as a share of what a whole word costs
+Segments of twelve words, every sixteenth with a sum of money and every fortieth with an address, are made into a
+route's records. ``plain`` is a route without any of it. Microseconds of CPU a word, by turns, the best of the rounds:
+what others do on the machine only adds. ``of_a_word`` is what all of it adds, as a share of what a whole word costs
 (``--word-micros``, from ``python -m bench.end_to_end throughput`` on the same machine).
 """
 
@@ -41,7 +41,7 @@ def segments() -> list[OutSegment]:
     made, words = [], 0
     for number in range(_SEGMENTS):
         texts = [said[(number * _WORDS + place) % len(said)] for place in range(_WORDS)]
-        texts = _NUMBER if number % 8 == 0 else _ADDRESS if number % 20 == 1 else texts
+        texts = _NUMBER if number % 16 == 0 else _ADDRESS if number % 40 == 1 else texts
         views = tuple(map(model_view, texts))
         made.append(
             OutSegment(

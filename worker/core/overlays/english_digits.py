@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from caesura.worker.core.numbers.spoken_numbers import NumberKind, NumberSpan, number_spans
 from caesura.worker.core.overlays.overlay import Overlay, Stretch, is_counting
 
-__all__ = ["english_digits"]
+__all__ = ["BESIDE_ONE", "english_digits"]
 
 
 def _set(words: str) -> frozenset[str]:
@@ -85,6 +85,12 @@ _UNSURE_BEHIND = _set(
     tenths hundredths thousandths halves twenties thirties forties fifties sixties seventies eighties nineties hundreds
     thousands something somethings odd ish past"""
 )
+BESIDE_ONE = (
+    _WITH_UNIT
+    | _NUMBERED
+    | frozenset(("per", "point", "m", "am", "pm", "a.m", "p.m", "oh", "o'clock", *map(str.lower, _MONTHS)))
+)
+"""Words of which one stands beside "one" or a small ordinal that is written with digits."""
 _OH = ("oh", "o", "zero", "nought")
 _DIGIT_WORDS = frozenset(
     (*_OH, *["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"], *"0123456789")

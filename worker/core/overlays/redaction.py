@@ -116,11 +116,27 @@ _ALONE = Around()
 
 
 @dataclass(frozen=True, slots=True)
+class _Chain:
+    """Number words that are near one another. weight: how many digits they count for. is_cut: by an open border."""
+
+    places: list[int]
+    weight: int
+    is_cut: bool
+
+
+@dataclass(slots=True)
 class _Said:
     """The words to search, those around them among them: their views, and how they begin and end."""
 
     views: Sequence[str]
     around: Around
+    _chains: list[_Chain] | None = None
+
+    def chains(self) -> list[_Chain]:
+        """Return the number words, in chains."""
+        if self._chains is None:
+            self._chains = list(_chains(self))
+        return self._chains
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -320,6 +336,7 @@ def _signs(view: str) -> int:
 # --- numbers and cards
 
 
+@lru_cache(maxsize=2**14)
 def _is_number(view: str) -> bool:
     """Tell whether a word says a number or a part of one."""
     if view in _ZEROS or is_number_word(view) or any(char.isdecimal() for char in view):
@@ -345,6 +362,11 @@ def _weight(views: Sequence[str], at: int) -> int:
         return 0
     if view in _WEAK:
         return int(any(_is_number(views[beside]) for beside in (at - 1, at + 1) if 0 <= beside < len(views)))
+    return _digit_count(view)
+
+
+@lru_cache(maxsize=2**14)
+def _digit_count(view: str) -> int:
     digits = sum(char.isdecimal() or char in NUMERALS for char in view)
     return digits or (1 if len(_digits_of(view)) == 1 else len("10"))
 
@@ -357,20 +379,21 @@ def _digits_of(view: str) -> str:
     return spans[0].value if spans and spans[0].value.isdecimal() else ""
 
 
-def _chains(said: _Said) -> Iterator[tuple[list[int], bool]]:
-    """Yield number words that are near one another, and whether an open border may part them from others.
+def _chains(said: _Said) -> Iterator[_Chain]:
+    """Yield number words that are near one another.
 
-    Nothing but bridges stands between them and the border; "one" alone goes on over it only within a sentence.
+    A border may part them from others where nothing but bridges stands between; "one" alone goes on over it only within
+    a sentence.
     """
-    views, places = said.views, _places(said.views)
+    views, places, around = said.views, _places(said.views), said.around
     chain: list[int] = []
     for at, behind in itertools.zip_longest(places, places[1:]):
         chain.append(at)
         if behind is None or behind - at > _GAP + 1:
             strong = any(views[place] not in _WEAK and views[place] not in _SMALL_ORDINALS for place in chain)
-            before = not said.around.begins and (strong or not said.around.opens) and _is_bridge(views[: chain[0]])
-            after = not said.around.ends and (strong or not said.around.closes) and _is_bridge(views[chain[-1] + 1 :])
-            yield chain, before or after
+            before = not around.begins and (strong or not around.opens) and _is_bridge(views[: chain[0]])
+            after = not around.ends and (strong or not around.closes) and _is_bridge(views[chain[-1] + 1 :])
+            yield _Chain(chain, sum(_weight(views, place) for place in chain), before or after)
             chain = []
 
 
@@ -379,19 +402,20 @@ def _is_bridge(views: Sequence[str]) -> bool:
 
 
 def _numbers(said: _Said) -> set[int]:
-    found: set[int] = set()
-    for chain, is_cut in _chains(said):
-        if is_cut or sum(_weight(said.views, at) for at in chain) > 1:
-            found.update(chain)
-    return found
+    return {at for chain in said.chains() for at in chain.places if chain.is_cut or chain.weight > 1}
 
 
 def _cards(said: _Said) -> set[int]:
-    found: set[int] = set()
-    for chain, is_cut in _chains(said):
-        if is_cut or _holds_card(_digits(said.views[chain[0] : chain[-1] + 1])):
-            found.update(chain)
-    return found
+    return {
+        at
+        for chain in said.chains()
+        if chain.is_cut
+        or (
+            chain.weight >= _CARD_DIGITS.start
+            and _holds_card(_digits(said.views[chain.places[0] : chain.places[-1] + 1]))
+        )
+        for at in chain.places
+    }
 
 
 def _digits(views: Sequence[str]) -> str:

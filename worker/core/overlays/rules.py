@@ -15,7 +15,7 @@ from caesura.worker.core.language.traditional import simplified
 from caesura.worker.core.numbers.chinese_numbers import NUMERALS
 from caesura.worker.core.numbers.spoken_numbers import is_number_word
 from caesura.worker.core.overlays.chinese_digits import chinese_digits
-from caesura.worker.core.overlays.english_digits import english_digits
+from caesura.worker.core.overlays.english_digits import BESIDE_ONE, english_digits
 from caesura.worker.core.overlays.overlay import Overlay, Stretch, disjoint
 from caesura.worker.core.overlays.spellings import NO_SPELLINGS, Spellings
 
@@ -46,8 +46,12 @@ class OverlayRules:
 
     def may_apply(self, texts: Sequence[str]) -> bool:
         """Tell whether words may have an overlay: most have none."""
-        if self.numbers is NumberForm.DIGITS and any(map(_may_be_number, texts)):
-            return True
+        if self.numbers is NumberForm.DIGITS:
+            signs = 0
+            for text in texts:
+                signs |= _signs(text)
+            if signs & _NUMBER or signs == _ONE | _BESIDE_ONE:
+                return True
         return bool(self.spellings) and self.spellings.may_begin(texts)
 
     def over(self, stretches: Sequence[Stretch]) -> list[Overlay]:
@@ -67,10 +71,18 @@ def _joined(spellings: Spellings, others: tuple[tuple[str, str], ...]) -> Spelli
     return spellings.joined(dict(others))
 
 
+_NUMBER, _ONE, _BESIDE_ONE = 1, 2, 4
+_ONES = frozenset("one first second third fourth fifth sixth seventh eighth ninth".split())  # noqa: SIM905
+
+
 @lru_cache(maxsize=2**14)
-def _may_be_number(text: str) -> bool:
+def _signs(text: str) -> int:
+    """Return whether a word may be of a number, is one that is written only beside certain words, or is such a word."""
     view = model_view(text)
-    return is_number_word(view) or any(char in NUMERALS for char in simplified(view))
+    if view in _ONES:
+        return _ONE
+    number = is_number_word(view) or any(char in NUMERALS for char in simplified(view))
+    return _NUMBER if number else _BESIDE_ONE * (view in BESIDE_ONE)
 
 
 NO_OVERLAYS = OverlayRules()

@@ -6,7 +6,7 @@ in one word is found too. The longest one wins; a spelling is written as it stan
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from caesura.worker.core.overlays.overlay import Overlay, Stretch
@@ -33,9 +33,18 @@ class Spellings:
         """Tell whether there is any."""
         return bool(self._compared)
 
-    def may_begin(self, texts: Iterable[str]) -> bool:
-        """Tell whether one of the words may begin a phrase that is spelled."""
-        return any(compared(text) in self._beginnings for text in texts)
+    def may_begin(self, texts: Sequence[str]) -> bool:
+        """Tell whether one of the words is a phrase that is spelled, or begins one with the word behind it."""
+        beginnings = self._beginnings
+        for place, text in enumerate(texts):
+            said = compared(text)
+            if said in beginnings and (
+                said in self._compared
+                or not said
+                or (place + 1 < len(texts) and said + compared(texts[place + 1]) in beginnings)
+            ):
+                return True
+        return False
 
     def joined(self, others: Mapping[str, str]) -> Spellings:
         """Return these with others, which win."""
