@@ -18,7 +18,8 @@ import pytest
 import caesura
 from caesura.model import Model
 from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
-from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.core.language.labelling import LabelRequest, Probabilities
+from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.core.session.stream import StreamingLabeller
 from tests.harness.engines import FaultyEngine
 from tests.harness.places import SHIPPED
@@ -51,7 +52,7 @@ def test_a_segment_has_its_text_its_marked_text_and_its_words() -> None:
 @pytest.mark.parametrize("size", [1, 2, 5, 100])
 def test_however_words_are_fed_the_segments_are_those_of_the_core(size: int) -> None:
     spoken = [f"w{number}" for number in range(60)]
-    core = StreamingLabeller(ScriptedEngine(), "en")
+    core = StreamingLabeller(ScriptedEngine(), "en", DecodingRules(probabilities=Probabilities.WORDS))
     expected = [*core.add(spoken), *core.end()]
     session = Model(ScriptedEngine()).session()
     found = [one for start in range(0, 60, size) for one in session.feed(spoken[start : start + size])] + session.end()
