@@ -104,4 +104,4 @@ def test_no_two_lines_of_the_table_begin_alike() -> None:
 
 def test_the_page_shows_the_table_as_it_is() -> None:
     page = _PAGE.read_text(encoding="utf-8")
-    assert with_table(page) == page, "run python -m caesura.worker.runtime.phase_table"
+    assert with_table(page) == page, "run python -m caesura.worker.runtime.loop.phase_table"

@@ -1,4 +1,4 @@
-"""Writes the table of phases into docs/exactly-once.md: ``python -m caesura.worker.runtime.phase_table``."""
+"""Writes the table of phases into docs/exactly-once.md: ``python -m caesura.worker.runtime.loop.phase_table``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The phases of a partition that a worker holds, and every way from one to another.
 
 A phase is a value with what belongs to it; ``TRANSITIONS`` is the whole table, and ``Phases`` refuses any other way.
-docs/exactly-once.md shows the table as ``python -m caesura.worker.runtime.phase_table`` writes it.
+docs/exactly-once.md shows the table as ``python -m caesura.worker.runtime.loop.phase_table`` writes it.
 """
 
 from __future__ import annotations
