@@ -191,7 +191,7 @@ class ControlPlane:
     def _run(self, command: Sequence[str], given: str | None) -> str:
         environ = {**os.environ, "KUBECONFIG": str(self.kubeconfig), "HOME": str(self.folder)}
         done = subprocess.run(
-            command, input=given, capture_output=True, text=True, check=False, timeout=300, env=environ
+            command, input=given, capture_output=True, text=True, check=False, timeout=600, env=environ
         )
         if done.returncode:
             raise Failed(done.stderr + done.stdout)

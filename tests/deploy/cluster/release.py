@@ -15,23 +15,26 @@ from tests.harness.places import CHART
 
 __all__ = ["Release"]
 
-_WAIT = ("--wait", "--timeout", "90s")
-
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """One release; its objects are named ``<name>-caesura``."""
+    """One release; its objects are named ``<name>-caesura``. within: how long helm waits for it."""
 
     cluster: ControlPlane
     namespace: str
     name: str = "speech"
+    within: str = "90s"
+
+    @property
+    def _wait(self) -> tuple[str, ...]:
+        return ("--wait", "--timeout", self.within)
 
     @property
     def full_name(self) -> str:
         return f"{self.name}-caesura"
 
     def install(self, *changes: Mapping[str, Any], wait: bool = True) -> None:
-        waiting = _WAIT if wait else ()
+        waiting = self._wait if wait else ()
         self._helm("install", self.name, str(CHART), *waiting, "--values", "-", given=_yaml(*changes))
 
     def upgrade_or_install(self, *changes: Mapping[str, Any], within: str) -> None:
@@ -39,14 +42,14 @@ class Release:
         self._helm("upgrade", self.name, str(CHART), *waiting, "--values", "-", given=_yaml(*changes))
 
     def upgrade(self, *changes: Mapping[str, Any], wait: bool = True) -> None:
-        waiting = _WAIT if wait else ()
+        waiting = self._wait if wait else ()
         self._helm("upgrade", self.name, str(CHART), *waiting, "--values", "-", given=_yaml(*changes))
 
     def roll_back(self) -> None:
-        self._helm("rollback", self.name, *_WAIT)
+        self._helm("rollback", self.name, *self._wait)
 
     def uninstall(self) -> None:
-        self._helm("uninstall", self.name, *_WAIT)
+        self._helm("uninstall", self.name, *self._wait)
 
     def disruptions_allowed(self) -> int:
         """Return how many pods the budget lets go now; -1 until its controller has looked."""
@@ -103,10 +106,9 @@ class Release:
         path = f"/api/v1/namespaces/{self.namespace}/pods/{pod}/eviction"
         self.cluster.kubectl("create", "--raw", path, "--filename", "-", given=json.dumps(eviction))
 
-    def left(self) -> set[str]:
-        """Return what of the release is still there, as kind/name."""
+    def left(self, more: str = ",scaledobject,podmonitor,prometheusrule,kafkatopic,kafkauser") -> set[str]:
+        """Return what of the release is still there, as kind/name. more: kinds that are not Kubernetes' own."""
         kinds = "statefulset,service,configmap,serviceaccount,poddisruptionbudget,networkpolicy,job,pod"
-        more = ",scaledobject,podmonitor,prometheusrule,kafkatopic,kafkauser"
         items = self.cluster.get(kinds + more, namespace=self.namespace)["items"]
         named = {f"{one['kind']}/{one['metadata']['name']}" for one in items}
         return {name for name in named if self.name in name.partition("/")[2]}

@@ -192,9 +192,11 @@ def test_words_go_through_a_confined_worker_over_tls(
 def test_without_compiled_parts_the_labels_are_the_same(engine: Engine, image: str) -> None:
     """As on a machine for which they are not compiled: NumPy attends, and ONNX Runtime multiplies."""
     script = f"""
-import io, sys
-for name in ("attention_kernels", "schedule_kernels", "int8_kernels", "waiting_kernels"):
-    sys.modules[f"caesura.worker.inference.native.{{name}}"] = None
+import importlib.util, io, sys
+for name in ("attention_kernels", "int8_kernels", "schedule_kernels", "waiting_kernels"):
+    module = f"caesura.worker.inference.native.{{name}}"
+    assert importlib.util.find_spec(module), module
+    sys.modules[module] = None
 sys.argv, sys.stdin = ["caesura", "punctuate"], io.TextIOWrapper(io.BytesIO({_SAID.encode()!r}))
 from caesura.worker.cli import main
 main()

@@ -33,7 +33,7 @@ def cluster() -> Iterator[Cluster]:
         plane.apply([data.namespace("asr"), data.namespace(data.NAMESPACE)])
         plane.apply(data.objects(plane.folder / "kafka", "speech"))
         for name in ("kafka", "redis"):
-            plane.kubectl("rollout", "status", f"statefulset/{name}", "--namespace", data.NAMESPACE, "--timeout=180s")
+            plane.kubectl("rollout", "status", f"statefulset/{name}", "--namespace", data.NAMESPACE, "--timeout=300s")
         yield Cluster(plane, nodes)
     finally:
         plane.close()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import random
 import threading
-import time
 from collections import Counter
 from types import TracebackType
 from typing import Self
@@ -21,15 +20,15 @@ from tests.harness.waiting import wait_until
 
 __all__ = ["Conversation"]
 
-_EVERY_S = 0.3
 _WORDS = 2
-_DEADLINE_S = 240.0
+_DEADLINE_S = 300.0
 
 
 class Conversation:
-    """A session in each partition says two words every 0.3 s, from entry to ``finish``."""
+    """A session in each partition says two words every ``every_s`` seconds, from entry to ``finish``."""
 
-    def __init__(self, bootstrap: str, partitions: int, name: str) -> None:
+    def __init__(self, bootstrap: str, partitions: int, name: str, every_s: float = 0.3) -> None:
+        self._every_s = every_s
         self._partitions = partitions
         self._sessions = [self._named(name, partition) for partition in range(partitions)]
         drawn = random.Random(name)
@@ -44,12 +43,10 @@ class Conversation:
         reading = {"group.id": f"{name}-listener", "isolation.level": "read_committed", "enable.auto.commit": False}
         self._consumer = Consumer(client | reading | {"auto.offset.reset": "earliest"})
         self._lock = threading.Lock()
-        self._talking, self._listening = threading.Event(), threading.Event()
+        self._silent, self._deaf = threading.Event(), threading.Event()
         self._threads = [threading.Thread(target=self._talk), threading.Thread(target=self._listen)]
 
     def __enter__(self) -> Self:
-        self._talking.set()
-        self._listening.set()
         for thread in self._threads:
             thread.start()
         return self
@@ -57,8 +54,8 @@ class Conversation:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._talking.clear()
-        self._listening.clear()
+        self._silent.set()
+        self._deaf.set()
         for thread in self._threads:
             thread.join()
         self._consumer.close()
@@ -75,7 +72,7 @@ class Conversation:
 
     def finish(self) -> int:
         """End the sessions, wait for their ends, check that each word came once; return how many words there were."""
-        self._talking.clear()
+        self._silent.set()
         self._threads[0].join()
         for session in self._sessions:
             self._send(session, session_end=True)
@@ -97,10 +94,10 @@ class Conversation:
         return next(one for one in names if murmur2_partition(one.encode(), self._partitions) == partition)
 
     def _talk(self) -> None:
-        while self._talking.is_set():
+        while not self._silent.is_set():
             for session in self._sessions:
                 self._send(session, *itertools.islice(self._script[session], _WORDS))
-            time.sleep(_EVERY_S)
+            self._silent.wait(self._every_s)
 
     def _send(self, session: str, *words: str, session_end: bool = False) -> None:
         one, key = event(session, self._events[session], *words, session_end=session_end), session.encode()
@@ -113,7 +110,7 @@ class Conversation:
 
     def _listen(self) -> None:
         self._consumer.assign([TopicPartition("asr.segments", partition, 0) for partition in range(self._partitions)])
-        while self._listening.is_set():
+        while not self._deaf.is_set():
             message = self._consumer.poll(0.2)
             if message is None or message.error() is not None:
                 continue

@@ -3,7 +3,7 @@
 # folder's go.mod and go.sum. What is built for these is kept; a changed go.mod builds anew.
 #
 #   build.sh FOLDER [TOOL...]    tools: helm promtool etcd kwok kubernetes compose otelcol hadolint kubelet containerd
-#                                pause; without any, all but the last three, which a real node needs
+#                                pause; without any, all but those that real nodes need, from kubelet on
 #
 # PYTHON is a Python with pip, for hadolint (python3).
 set -euo pipefail
