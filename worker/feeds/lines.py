@@ -11,8 +11,10 @@ from caesura.worker.errors import FatalError
 
 __all__ = ["read_lines", "readable_lines"]
 
+_LONGEST_LINE_BYTES = 256 * 1024 * 1024  # a recording of days is one line of JSON; a device without an end is none
 
-def read_lines(file: str, *, escaped_json: bool = False) -> Iterator[str]:
+
+def read_lines(file: str, *, escaped_json: bool = False, longest_bytes: int = _LONGEST_LINE_BYTES) -> Iterator[str]:
     """Yield the lines of a UTF-8 file, or of standard input for ``-``, as they come. FatalError with the reason.
 
     Bytes are decoded here, line by line: an interpreter's standard input may let what is no UTF-8 pass in disguise, and
@@ -20,7 +22,7 @@ def read_lines(file: str, *, escaped_json: bool = False) -> Iterator[str]:
     character, which no event may hold: whisper.cpp parts characters in fields that are not read.
     """
     escaped: bool | None = None
-    for line, at in _lines(file):
+    for line, at in _lines(file, longest_bytes):
         if escaped is None and line.strip():
             escaped = escaped_json and line.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
         try:
@@ -34,21 +36,23 @@ def read_lines(file: str, *, escaped_json: bool = False) -> Iterator[str]:
             raise FatalError(f"{_shown(file)} is not UTF-8 text (byte {at + error.start})") from None
 
 
-def readable_lines(file: str) -> Iterator[str | None]:
+def readable_lines(file: str, *, longest_bytes: int = _LONGEST_LINE_BYTES) -> Iterator[str | None]:
     """Yield what ``read_lines`` does, and None for a line that is not UTF-8: the lines after it are read as well."""
-    for line, at in _lines(file):
+    for line, at in _lines(file, longest_bytes):
         try:
             yield _decoded(line, at)
         except UnicodeDecodeError:
             yield None
 
 
-def _lines(file: str) -> Iterator[tuple[bytes, int]]:
+def _lines(file: str, longest_bytes: int) -> Iterator[tuple[bytes, int]]:
     """Yield each line as it comes, and at which byte it begins. A carriage return alone ends one, too."""
     try:
         with contextlib.nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as lines:
             at = 0
-            for line in lines:
+            while line := lines.readline(longest_bytes + 1):
+                if len(line) > longest_bytes:
+                    raise FatalError(f"{_shown(file)} has a line of more than {longest_bytes} bytes")
                 for part in line.splitlines(keepends=True) if b"\r" in line[:-2] else (line,):
                     yield part, at
                     at += len(part)
