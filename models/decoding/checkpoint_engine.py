@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import torch
+from torch import Tensor
 from typing_extensions import override
 
 from caesura.models.decoding.constrained_decoder import labeller
@@ -20,7 +21,7 @@ from caesura.models.networks.arithmetic import quick_arithmetic
 from caesura.models.networks.checkpoints import load_any_network
 from caesura.models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
 from caesura.models.networks.registry import Network, describe, look_ahead_words
-from caesura.schemas.labels import Labels
+from caesura.schemas.labels import Labels, Punctuation
 from caesura.worker.core.language.labelling import LabelRequest
 from caesura.worker.errors import FatalError
 from caesura.worker.inference.model.wordpiece import WordPiece
@@ -29,6 +30,7 @@ from caesura.worker.ports.engine import Engine, EngineModel, EngineWork
 __all__ = ["CheckpointEngine"]
 
 _BATCH = 32
+_GOES_ON = [mark.value for mark in Punctuation if not mark.ends_sentence]
 
 
 class CheckpointEngine(Engine):
@@ -100,6 +102,8 @@ class CheckpointEngine(Engine):
             )
             with torch.inference_mode(), self._arithmetic():
                 scores = self._label(*(torch.from_numpy(rows).to(self._device) for rows in (pieces, word_index)))
+                for row, place in enumerate(batch):
+                    _end_sentence(scores[0][row], requests[place], last[row])
             heads = [head.argmax(dim=-1).to(torch.uint8).cpu().numpy() for head in scores]
             for row, place in enumerate(batch):
                 wanted = [last[row][word] for word in requests[place].wanted]
@@ -113,3 +117,10 @@ class CheckpointEngine(Engine):
     @override
     def warm_up(self) -> None:
         """Do nothing: the first labelling is as any other."""
+
+
+def _end_sentence(marks: Tensor, request: LabelRequest, last_pieces: Sequence[int]) -> None:
+    """Take a request's offset of sentence ends off the other marks' scores (S, P) at its last word, in place."""
+    if request.closes and request.offsets.sentence_end:
+        goes_on = [mark for mark in _GOES_ON if mark < marks.shape[-1]]
+        marks[last_pieces[request.wanted.stop - 1], goes_on] -= request.offsets.sentence_end

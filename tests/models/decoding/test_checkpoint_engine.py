@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -17,25 +18,27 @@ from caesura.models.networks.blstm import BLSTM, BLSTMConfig
 from caesura.models.networks.checkpoints import write_checkpoint
 from caesura.models.networks.full_transformer import FullTransformer
 from caesura.worker.adapters.onnx.engine import OnnxEngine
-from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.core.language.labelling import NO_OFFSETS, LabelRequest, ScoreOffsets
 from caesura.worker.errors import FatalError
 from tests.harness.models.networks import VOCABULARY, buffers, document, exported, tiny_config, tiny_network
 
 pytestmark = pytest.mark.torch
 
 
-def requests(model: str) -> list[LabelRequest]:
+def requests(model: str, offsets: ScoreOffsets = NO_OFFSETS) -> list[LabelRequest]:
     return [
-        LabelRequest(session=str(number), model_id=model, buffer_start=0, words=tuple(words))
+        LabelRequest(session=str(number), model_id=model, buffer_start=0, words=tuple(words), offsets=offsets)
         for number, words in enumerate(buffers(40))
     ]
 
 
-def test_a_checkpoint_labels_as_its_export_does(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sentence_end", [0.0, 1.5, math.inf])
+def test_a_checkpoint_labels_as_its_export_does(tmp_path: Path, sentence_end: float) -> None:
+    offsets = ScoreOffsets(sentence_end=sentence_end)
     network = tiny_network()
     exported(network, tmp_path / "en", int8=False)
     ours, theirs = CheckpointEngine(network, VOCABULARY), OnnxEngine(tmp_path, threads=1)
-    pairs = zip(ours.label(requests("ct@checkpoint")), theirs.label(requests("tiny@1")), strict=True)
+    pairs = zip(ours.label(requests("ct@checkpoint", offsets)), theirs.label(requests("tiny@1", offsets)), strict=True)
     assert all(one == other for one, other in pairs)
 
 
