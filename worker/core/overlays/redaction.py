@@ -89,7 +89,8 @@ _NO_LOCAL_PART = _set(
 )
 _ADDRESS_CUES = _set("email e-mail mail address gmail 邮箱 邮件 地址")
 _ADDRESS_WORDS = _CONNECTORS | _ADDRESS_CUES | _SURE_ENDINGS
-_NUMBER_SIGN, _LETTER_SIGN, _ADDRESS_SIGN = 1, 2, 4
+_NUMBER_SIGN, _LETTER_SIGN, _ADDRESS_SIGN, _NAME_SIGN = 1, 2, 4, 8
+_MOST_KNOWN, _LEAST_PART = 2**14, 3
 _MOST_PLAIN, _MOST_DOMAIN, _CUE_WORDS = 4, 6, 12
 _HELD_BACK = _MOST_PLAIN + 1
 _LEAST_LETTERS = 3
@@ -150,6 +151,9 @@ class Redaction:
     _first_words: frozenset[str] = field(init=False, repr=False)
     _last_words: frozenset[str] = field(init=False, repr=False)
     _beginnings: frozenset[str] = field(init=False, repr=False)
+    _name_words: frozenset[str] = field(init=False, repr=False)
+    _redacted_signs: int = field(init=False, repr=False)
+    _known: dict[str, int] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         names = [_parts(name) for name in self.names]
@@ -159,6 +163,15 @@ class Redaction:
         object.__setattr__(self, "_last_words", _joined(name[end:] for name in names for end in range(1, len(name))))
         beginnings = (name[:end] for name in (*whole, *self._last_words) for end in range(1, len(name) + 1))
         object.__setattr__(self, "_beginnings", frozenset(beginnings))
+        object.__setattr__(self, "_name_words", frozenset(word for name in names for word in name))
+        signs = {
+            Redacted.NUMBERS: _NUMBER_SIGN,
+            Redacted.CARDS: _NUMBER_SIGN,
+            Redacted.EMAILS: _ADDRESS_SIGN,
+            Redacted.LETTERS: _LETTER_SIGN,
+        }
+        wanted = {signs[kind] for kind in self.kinds if kind in signs}
+        object.__setattr__(self, "_redacted_signs", sum(wanted))
         finders: dict[Redacted, Callable[[_Said], set[int]]] = {
             Redacted.NAMES: self._names,
             Redacted.EMAILS: _emails,
@@ -194,22 +207,35 @@ class Redaction:
 
     def _wanted(self, views: Sequence[str], around: Around) -> list[tuple[Redacted, Callable[[_Said], set[int]]]]:
         """Return the finders that may find something: most words are no sign of anything."""
-        signs = 0
+        signs = beside = 0
         for view in views:
-            signs |= _signs(view)
-        beside = 0
-        for view in (*around.before, *around.behind):
-            beside |= _signs(view)
+            signs |= self._signs_of(view)
+        for view in around.before:
+            beside |= self._signs_of(view)
+        for view in around.behind:
+            beside |= self._signs_of(view)
+        if not signs | beside:
+            return []
         wanted = {
-            Redacted.NAMES: any(compared(view) in self._beginnings for view in (*views, *around.before))
-            if self._beginnings
-            else False,
-            Redacted.EMAILS: bool((signs | beside) & _ADDRESS_SIGN),
-            Redacted.CARDS: bool(signs & _NUMBER_SIGN),
-            Redacted.NUMBERS: bool(signs & _NUMBER_SIGN),
-            Redacted.LETTERS: bool((signs | beside) & _LETTER_SIGN),
+            Redacted.NAMES: (signs | beside) & _NAME_SIGN,
+            Redacted.EMAILS: (signs | beside) & _ADDRESS_SIGN,
+            Redacted.CARDS: signs & _NUMBER_SIGN,
+            Redacted.NUMBERS: signs & _NUMBER_SIGN,
+            Redacted.LETTERS: (signs | beside) & _LETTER_SIGN,
         }
         return [(kind, finder) for kind, finder in self._finders.items() if wanted[kind]]
+
+    def _signs_of(self, view: str) -> int:
+        """Return what a word may be a sign of, as far as it is redacted; kept, since words recur."""
+        known = self._known.get(view)
+        if known is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            text = compared(view)
+            long = len(text) >= _LEAST_PART or not text.isascii()
+            is_name = text in self._name_words or (long and text in self._beginnings)
+            known = self._known[view] = (_signs(view) & self._redacted_signs) | _NAME_SIGN * is_name
+        return known
 
     def segment(self, segment: Segment, beside: Beside = NOTHING_BESIDE) -> tuple[Segment, dict[int, str]]:
         """Return a segment without the words that are redacted, and what stands for each of them, by index.
