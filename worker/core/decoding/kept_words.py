@@ -303,12 +303,20 @@ class _Guard:
             return self._text(place - 1) in _PHRASAL_VERBS
         if behind in _NEGATIONS and next_one and word[:1] == next_one[:1] and not word.isascii():
             return True
-        if (word[:1] in _DEGREES and word == behind) or self._said_three_times(place):
+        if (
+            (word == "的" != behind and self._is_lone(place))
+            or (word[:1] in _DEGREES and word == behind)
+            or self._said_three_times(place)
+        ):
             return True
         while len(behind) == 1 and self._tag(place + 1) in _REPARANDUM:
             place += 1
             behind = self._text(place + 1)
         return _is_letter(word) and (_is_letter(behind) or behind == "dot")
+
+    def _is_lone(self, place: int) -> bool:
+        """Tell whether a word taken back is alone: none is beside it, and no cue follows."""
+        return not (self._tag(place - 1) in _REPARANDUM or self._tag(place + 1))
 
     def _said_three_times(self, place: int) -> bool:
         """Tell whether a word or a Chinese character is said three times in a row: 快快快, "choo choo choo"."""
