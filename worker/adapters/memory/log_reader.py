@@ -23,8 +23,10 @@ class MemoryLogReader(LogReader):
     @override
     def bounds(self, topic: str, partition: int, timeout_s: float) -> tuple[int, int]:
         del timeout_s
-        log = self._broker.log(topic, partition)
-        return log.start, log.end
+        logs = self._broker.logs(topic)
+        if partition >= len(logs):
+            raise BrokerError(f"asking for the bounds of {topic} [{partition}]: there is no such partition")
+        return logs[partition].start, logs[partition].end
 
     @override
     def bounds_behind(self, probe: OutMessage, timeout_s: float) -> tuple[int, int]:

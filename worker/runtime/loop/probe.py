@@ -95,7 +95,7 @@ class Probe:
 
     def _release(self) -> None:
         """Claim parked partitions again whose ledger has a record more than when they were parked."""
-        for partition in list(self._assignment.parked):
+        for partition in sorted(self._assignment.parked):
             try:
                 _, end = self._reader.bounds(self._ledger, partition, self._timeout_s)
             except RetriableError as error:
