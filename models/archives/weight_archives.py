@@ -1,4 +1,4 @@
-"""Weights as a archive: whole numbers of 8 or 12 bits, a scale a row, what is no matrix as it is.
+"""Weights as an archive: whole numbers of 8 or 12 bits, a scale a row, what is no matrix as it is.
 
 12 bits are for weights that come home: an export to int8 rounds them far more coarsely than that. 8 are for
 a start that is trained further. A checkpoint loses its optimisers' state, and keeps its kind, shape and corpora.
@@ -37,7 +37,7 @@ def write_weights(path: Path, source: Path, *, bits: int) -> None:
 
 
 def weights_from(path: Path, to: Path) -> None:
-    """Write a archive's weights as the kind of file that ``to`` ends like. ValueError where it is no such archive."""
+    """Write an archive's weights as the kind of file that ``to`` ends like. ValueError where it is no such archive."""
     columns = dict(read_columns(path))
     if _ABOUT not in columns:
         raise ValueError(f"{path} is no archive of weights")

@@ -64,7 +64,7 @@ def archive(
 
 def unarchive(
     *,
-    of: Annotated[list[Path], typer.Option(help="A archive; may be repeated.", exists=True, dir_okay=False)],
+    of: Annotated[list[Path], typer.Option(help="An archive; may be repeated.", exists=True, dir_okay=False)],
     folder: WrittenTo,
 ) -> None:
     """Make of X.npz.archive X.npz again, of X.pt.archive a checkpoint that training begins at."""

@@ -17,7 +17,7 @@ from tests.harness.terminal import Terminal
 CALL = """WEBVTT
 
 00:00:01.000 --> 00:00:03.400
-<v Mona>so um could you tell me when the archive will arrive
+<v Mona>so um could you tell me when the parcel will arrive
 
 00:00:03.900 --> 00:00:05.000
 <v Ilya>it comes on friday
@@ -42,7 +42,7 @@ def test_speakers_stand_side_by_side_in_order_of_time_with_names_and_times(termi
     done = terminal.run("transcribe", call)
     assert done.status == 0
     assert [(line[:16], bare(line[16:])) for line in done.out.split("\n\n")] == [
-        ("[00:00:01] Mona:", "so could you tell me when the archive will arrive"),
+        ("[00:00:01] Mona:", "so could you tell me when the parcel will arrive"),
         ("[00:00:03] Ilya:", "it comes on friday"),
         ("[00:00:09] Mona:", "fine then i will be at home"),
     ]
@@ -53,7 +53,7 @@ def test_every_word_stands_in_marked_and_in_json_lines(terminal: Terminal, call:
     assert "{um}" in terminal.run("transcribe", call, "--output", "marked", "--no-times").out
     segments = [json.loads(line) for line in terminal.run("transcribe", call, "--output", "jsonl").out.splitlines()]
     assert " ".join(word["text"] for segment in segments for word in segment["words"]) == (
-        "so um could you tell me when the archive will arrive it comes on friday fine then i will be at home"
+        "so um could you tell me when the parcel will arrive it comes on friday fine then i will be at home"
     )
     assert {segment["conversation"] for segment in segments} == {"call"}
     assert sorted({segment["speaker"] for segment in segments}) == ["Ilya", "Mona"]

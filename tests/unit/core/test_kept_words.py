@@ -16,7 +16,7 @@ from tests.unit.core.tagged_lines import left_out
 @pytest.mark.parametrize(
     "line",
     [
-        "{uh {huh the archive came",
+        "{uh {huh the parcel came",
         "{uh {oh the lid is open",
         "was it cold. {uh {uh it was fine",
         "{nuh {uh that one is mine",
