@@ -13,24 +13,33 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from caesura.schemas.dead_letters import DeadLetterReason
 from caesura.schemas.events import SessionOptions, WordsEvent
 from caesura.schemas.segments import Segment
 from caesura.schemas.tentative import Tentative
+from caesura.worker.ports.observer import Observer
 from caesura.worker.ports.service_events import ClientRefused, ClientWordsTaken, UnfrozenReported
 from caesura.worker.service.clients.client_event import ClientEvent
 from caesura.worker.service.clients.decoding_thread import DecodingThread
 from caesura.worker.service.clients.reading import FrameReader, too_many_sessions
 from caesura.worker.service.clients.reading_thread import ReadingThread, Slice, pulled
-from caesura.worker.service.server.client_socket import ClientGoneError, ClientSocket
-from caesura.worker.service.server.messages import CloseCode, Ended, Opening, RefusalReason, Refused, ServeReason
+from caesura.worker.service.server.client_socket import ClientGoneError
+from caesura.worker.service.server.messages import (
+    CloseCode,
+    Ended,
+    Opening,
+    RefusalReason,
+    Refused,
+    ServeReason,
+    ServerMessage,
+)
 from caesura.worker.service.server.rate_limit import RateLimit
 from caesura.worker.service.server.rendered import ServedTexts
 from caesura.worker.settings.serving import ServeSettings
 
-__all__ = ["WordConnection"]
+__all__ = ["Client", "Outbox", "WordConnection"]
 
 _Waited = TypeVar("_Waited")
 _SMALL_FRAME = 4096
@@ -55,6 +64,45 @@ _DETAILS: Final[dict[ServeReason, str]] = {
 }
 
 
+class Outbox(Protocol):
+    """What a client is told."""
+
+    def put(self, message: ServerMessage) -> None:
+        """Take a message."""
+        ...
+
+    def close(self) -> None:
+        """Take nothing more."""
+        ...
+
+    async def has_room(self) -> None:
+        """Wait until messages can be taken."""
+        ...
+
+
+class Client(Protocol):
+    """A client's end: a WebSocket, or requests that come one by one."""
+
+    observer: Observer
+
+    @property
+    def send_queue(self) -> Outbox:
+        """Return what the client is told with."""
+        ...
+
+    async def receive(self, timeout_s: float | None) -> str | bytes:
+        """Return the next frame. TimeoutError, ClientGoneError."""
+        ...
+
+    async def write_all(self) -> None:
+        """Send what comes until the send_queue is closed and empty. ClientGoneError."""
+        ...
+
+    async def close(self, code: int, reason: ServeReason, detail: str) -> None:
+        """Say why it is over."""
+        ...
+
+
 class WordConnection:
     """A connection on ``/v1/words``; ``run`` lasts as long as it does. Its other methods are the ``Outlet``.
 
@@ -64,7 +112,7 @@ class WordConnection:
     def __init__(  # noqa: PLR0913 - its parts
         self,
         number: int,
-        client: ClientSocket,
+        client: Client,
         opening: Opening,
         *,
         reader: FrameReader,
@@ -118,6 +166,16 @@ class WordConnection:
     def drain(self) -> None:
         """Take no more words, end every session, send what is frozen, and close."""
         self._end_with(_DRAINED)
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether any session is open."""
+        return bool(self._open)
+
+    async def settled(self) -> bool:
+        """Wait until all that was taken is dealt with and every session that was ended is over; False: it failed."""
+        await self._until(lambda: not self._waiting.total() and not self._over)
+        return self._why_over is not _FAILED
 
     def _end_with(self, end: _End) -> None:
         if self._why_over is None or end is _FAILED:

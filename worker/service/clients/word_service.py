@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import msgspec
+from starlette.routing import Route
 
 from caesura.worker.core.language.rules import primary_language
 from caesura.worker.core.language.segmentation import segmenters
@@ -18,11 +19,13 @@ from caesura.worker.ports.clock import Clock
 from caesura.worker.ports.engine import Engine
 from caesura.worker.ports.observer import Observer
 from caesura.worker.service.clients.decoding_thread import DecodingThread
+from caesura.worker.service.clients.posted_sessions import PostedSessions
 from caesura.worker.service.clients.reading import FrameReader, frame_reader
 from caesura.worker.service.clients.reading_thread import ReadingThread
 from caesura.worker.service.clients.session_pool import SessionPool
-from caesura.worker.service.clients.word_connection import WordConnection
+from caesura.worker.service.clients.word_connection import Client, WordConnection
 from caesura.worker.service.server.client_socket import ClientSocket
+from caesura.worker.service.server.connections import Connections
 from caesura.worker.service.server.lifecycle import Hosted, StopTaker, host
 from caesura.worker.service.server.messages import PROTOCOL_VERSION, About, Limits, Opening, Ready
 from caesura.worker.service.server.rendered import served_texts
@@ -60,18 +63,37 @@ class WordService:
             decoding.append(DecodingThread(self._pool(telemetry.observer), clock=self.clock, on_fault=fault))
             return decoding[0]
 
-        async def connect(number: int, client: ClientSocket, opening: Opening) -> WordConnection:
+        def reader_of(opening: Opening) -> FrameReader:
             most = settings.max_sessions_per_connection
-            reader = frame_reader(opening, telemetry.reader_failed, max_sessions=most)
-            return self._connection(reading, decoding[0], number, client, opening, reader)
+            return frame_reader(opening, telemetry.reader_failed, max_sessions=most)
 
-        settings = self.settings.serve
+        def connection(number: int, client: Client, opening: Opening, reader: FrameReader) -> WordConnection:
+            return WordConnection(
+                number,
+                client,
+                opening,
+                reader=reader,
+                reading=reading,
+                decoding=decoding[0],
+                settings=settings,
+                texts=texts,
+            )
+
+        async def connect(number: int, client: ClientSocket, opening: Opening) -> WordConnection:
+            client.send_queue.put(self._ready(opening))
+            return connection(number, client, opening, reader_of(opening))
+
+        def routes(connections: Connections) -> list[Route]:
+            return PostedSessions(settings, connections, telemetry.observer, reader_of, connection).routes()
+
+        settings, texts = self.settings.serve, served_texts(self.settings.worker)
         hosted = Hosted(
             settings=settings,
             about=self._about(),
             path="/v1/words",
             source=source,
             connect=connect,
+            routes=routes,
             telemetry=telemetry,
         )
         return await host(hosted, listener, stop)
@@ -87,15 +109,7 @@ class WordService:
             observer=observer,
         )
 
-    def _connection(
-        self,
-        reading: ReadingThread,
-        decoding: DecodingThread,
-        number: int,
-        client: ClientSocket,
-        opening: Opening,
-        reader: FrameReader,
-    ) -> WordConnection:
+    def _ready(self, opening: Opening) -> Ready:
         settings = self.settings.serve
         limits = Limits(
             message_bytes=settings.max_message_bytes,
@@ -104,18 +118,7 @@ class WordService:
         )
         models = self._models()
         notice = unserved(opening.lang, models) or msgspec.UNSET
-        ready = Ready(version=PROTOCOL_VERSION, models=models, limits=limits, state=_STATE, notice=notice)
-        client.send_queue.put(ready)
-        return WordConnection(
-            number,
-            client,
-            opening,
-            reader=reader,
-            reading=reading,
-            decoding=decoding,
-            settings=settings,
-            texts=served_texts(self.settings.worker),
-        )
+        return Ready(version=PROTOCOL_VERSION, models=models, limits=limits, state=_STATE, notice=notice)
 
     def _models(self) -> dict[str, str]:
         return {primary_language(model.language): model.name for model in self.engine.models if model.active}

@@ -7,6 +7,7 @@ where there is no token, the name in the address must be this machine's.
 
 from __future__ import annotations
 
+import base64
 import hmac
 from urllib.parse import SplitResult, urlsplit
 
@@ -37,13 +38,27 @@ def admits_origin(headers: Headers, settings: ServeSettings) -> bool:
 
 
 def admits_token(headers: Headers, opening: Opening, settings: ServeSettings) -> bool:
-    """Tell whether the client has shown the token, in the header or in its opening; always where none is set."""
+    """Tell whether the client has shown the token; always where none is set.
+
+    It stands in the header, as ``Bearer`` or as the password of ``Basic`` (webhooks take it from their address), or in
+    the opening.
+    """
     if not settings.token:
         return True
     scheme, _, shown = headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "bearer":
+    if scheme.lower() == "basic":
+        shown = _password(shown)
+    elif scheme.lower() != "bearer":
         shown = opening.token
     return hmac.compare_digest(shown.encode(), settings.token.encode())
+
+
+def _password(shown: str) -> str:
+    """Return the password of basic authentication; empty where there is none."""
+    try:
+        return base64.b64decode(shown, validate=True).decode().partition(":")[2]
+    except ValueError:
+        return ""
 
 
 def _split(address: str) -> SplitResult | None:

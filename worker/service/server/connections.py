@@ -6,15 +6,15 @@ Only who was admitted by its opening counts: clients without one take nobody's p
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Protocol
 
 from starlette.websockets import WebSocket
 
 from caesura.worker.ports.observer import Observer
 from caesura.worker.ports.service_events import ClientRefused, ClientsConnected
 from caesura.worker.service.server.client_socket import ClientGoneError, ClientSocket
-from caesura.worker.service.server.messages import CloseCode, Opening, RefusalReason
+from caesura.worker.service.server.messages import CloseCode, Closing, Opening, RefusalReason
 from caesura.worker.settings.serving import ServeSettings
 from caesura.worker.telemetry.connection_limits import ConnectionLimits, Peer
 
@@ -31,6 +31,10 @@ class Connection(Protocol):
     def drain(self) -> None:
         """Bring it to its end: send what there is, say why, close."""
         ...
+
+
+Maker = Callable[[int], Awaitable[Connection]]
+"""Makes a connection of its number."""
 
 
 class Connections:
@@ -63,15 +67,31 @@ class Connections:
         client = ClientSocket(socket, self._settings, self._observer)
         try:
             opening = await self._opened(client, _peer(socket))
-            if self._draining:
-                await self._turn_away(client, CloseCode.RESTART, RefusalReason.DRAINING, "the service stops; try again")
-            elif opening is not None and self._count >= self._settings.max_connections:
-                detail = f"{self._settings.max_connections} clients are connected, the most there may be; try again"
-                await self._turn_away(client, CloseCode.TRY_AGAIN, RefusalReason.TOO_MANY_CONNECTIONS, detail)
+            if opening is None and not self._draining:
+                return
+            if (closing := self.turned_away()) is not None:
+                code = CloseCode.RESTART if closing.reason is RefusalReason.DRAINING else CloseCode.TRY_AGAIN
+                await client.close(code, closing.reason, closing.detail)
             elif opening is not None:
-                await self._admit(socket, client, opening)
+                await self.admit(lambda number: self._make(number, client, opening), _peer(socket))
         except ClientGoneError:
             return
+
+    def turned_away(self) -> Closing | None:
+        """Return why no client is admitted now, and count it; None: one may be."""
+        if self._draining:
+            closing = Closing(reason=RefusalReason.DRAINING, detail="the service stops; try again")
+        elif self._count >= self._settings.max_connections:
+            detail = f"{self._settings.max_connections} clients are connected, the most there may be; try again"
+            closing = Closing(reason=RefusalReason.TOO_MANY_CONNECTIONS, detail=detail)
+        else:
+            return None
+        self._observer.note(ClientRefused(reason=closing.reason))
+        return closing
+
+    def left_s(self, peer: Peer | None) -> float:
+        """Return how long a request may still take."""
+        return self._doorway.left_s(peer)
 
     async def _opened(self, client: ClientSocket, peer: Peer | None) -> Opening | None:
         """Return a client's opening; None where it was refused, or the service stops and waits for none."""
@@ -86,17 +106,16 @@ class Connections:
             opening.cancel()
             self._opening.discard(opening)
 
-    async def _turn_away(self, client: ClientSocket, code: int, reason: RefusalReason, detail: str) -> None:
-        self._observer.note(ClientRefused(reason=reason))
-        await client.close(code, reason, detail)
-
-    async def _admit(self, socket: WebSocket, client: ClientSocket, opening: Opening) -> None:
-        peer = _peer(socket)
+    def admit(self, make: Maker, peer: Peer | None = None) -> Coroutine[Any, Any, None]:
+        """Admit a client, which counts from now on; what is returned serves it. make: its connection, of its number."""
         self._doorway.let_in(peer)
         self._counted(1)
         self._empty.clear()
+        return self._serve(make, peer)
+
+    async def _serve(self, make: Maker, peer: Peer | None) -> None:
         try:
-            await self._run(client, opening)
+            await self._run(make)
         finally:
             self._doorway.let_out(peer)
             self._counted(-1)
@@ -107,9 +126,9 @@ class Connections:
         self._count += more
         self._observer.note(ClientsConnected(count=self._count))
 
-    async def _run(self, client: ClientSocket, opening: Opening) -> None:
+    async def _run(self, make: Maker) -> None:
         self._number += 1
-        connection = await self._make(self._number, client, opening)
+        connection = await make(self._number)
         self._running.add(connection)
         if self._draining:
             connection.drain()

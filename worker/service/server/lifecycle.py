@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
+
+from starlette.routing import Route
 
 from caesura.worker.app import ExitStatus
 from caesura.worker.service.server.client_socket import ClientSocket
@@ -39,7 +41,8 @@ class ServiceThread(Protocol):
 class Hosted:
     """A service. path: of its WebSocket. source: made in the event loop, of what to tell of a fault.
 
-    connect: makes a connection of its number, its socket and its opening. telemetry: what is served on ``/metrics``.
+    connect: makes a connection of its number, its socket and its opening. routes: what is served beside the WebSocket.
+    telemetry: what is served on ``/metrics``.
     """
 
     settings: ServeSettings
@@ -47,6 +50,7 @@ class Hosted:
     path: str
     source: Callable[[Callable[[Exception], None]], ServiceThread]
     connect: Callable[[int, ClientSocket, Opening], Awaitable[Connection]]
+    routes: Callable[[Connections], Sequence[Route]] = lambda _: ()
     telemetry: ServiceTelemetry = field(default_factory=ServiceTelemetry)
 
 
@@ -74,6 +78,7 @@ async def host(hosted: Hosted, listener: Listener, stop: StopTaker | None) -> in
         serve=connections.serve,
         ready=lambda: not stopping.is_set(),
         metrics=hosted.telemetry.metrics.registry,
+        routes=hosted.routes(connections),
     )
     source.start()
     try:

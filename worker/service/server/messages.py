@@ -27,6 +27,7 @@ __all__ = [
     "Ended",
     "Limits",
     "Opening",
+    "PostAnswer",
     "Ready",
     "RefusalReason",
     "Refused",
@@ -50,6 +51,9 @@ class RefusalReason(StrEnum):
     OPENING_EXPECTED = "opening_expected"
     REPEAT = "repeat"
     UNKNOWN_FIELD = "unknown_field"
+    # A request.
+    BUSY = "busy"
+    UNKNOWN_SESSION = "unknown_session"
     # A connection, before or after its opening.
     DRAINING = "draining"
     FAILED = "failed"
@@ -157,6 +161,21 @@ class Closing(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="
 
     reason: ServeReason
     detail: str
+
+
+class PostAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to a request of ``/v1/sessions/``. taken, repeated: messages of the body, and such as came before.
+
+    next: how many segments there have been. segments: those that the client does not have. ended: the session is over.
+    """
+
+    taken: int | msgspec.UnsetType = msgspec.UNSET
+    repeated: int | msgspec.UnsetType = msgspec.UNSET
+    ended: bool | msgspec.UnsetType = msgspec.UNSET
+    next: int | msgspec.UnsetType = msgspec.UNSET
+    segments: list[SegmentMessage] | msgspec.UnsetType = msgspec.UNSET
+    errors: list[Refused]
+    closing: Closing | msgspec.UnsetType = msgspec.UNSET
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):

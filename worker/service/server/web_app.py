@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -64,10 +64,11 @@ def web_app(
     serve: Callable[[WebSocket], Awaitable[None]],
     ready: Callable[[], bool],
     metrics: CollectorRegistry,
+    routes: Sequence[Route] = (),
 ) -> Starlette:
     """Return the application. path: of the WebSocket that ``serve`` serves. ready: whether clients may come.
 
-    metrics: for who may reach the service, and shows its token where it has one.
+    metrics: for who may reach the service, and shows its token where it has one. routes: what else there is.
     """
     html = page()
     headers = {
@@ -110,5 +111,6 @@ def web_app(
             Route("/live", live),
             Route("/ready", tell_ready),
             WebSocketRoute(path, serve),
+            *routes,
         ]
     )
