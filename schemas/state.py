@@ -134,7 +134,7 @@ class AdmissionState(msgspec.Struct, frozen=True, omit_defaults=True):
     options: after its first event and each ``configure``. epoch, next_seq: the next event expected. missed: passed gaps
         of this epoch, inclusive; below ``missed_from`` they are no longer known one by one.
     activity_ms: partition time at the last word. event_ms: at the last event. closed_ms: when it closed.
-    listening: the silence timer is armed. hears: the session has sent ``heard_until_ms``.
+    listening: the silence timer is armed. has_audio_clock: the session has sent ``heard_until_ms``.
     """
 
     options: ChosenOptions
