@@ -12,7 +12,7 @@ __all__ = ["AppliedEvent"]
 
 
 class AppliedEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An admitted event. has_audio_clock: whether the session's silence is counted on its audio clock, as of this event.
+    """An admitted event. has_audio_clock: whether the session's silence is counted on its audio clock, from it on.
 
     restarted: it is the first of a new run of the producer, which may have lost its audio clock with its count.
     closed: the session is closed and stays so, since the event has no words.
