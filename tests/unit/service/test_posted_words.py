@@ -285,16 +285,17 @@ def test_a_session_that_nothing_is_posted_to_ends_and_its_name_begins_anew() -> 
         assert asked(served, "DELETE", "/v1/sessions/nobody")[0] == 404
 
 
-def test_a_stop_ends_the_session_and_gives_its_last_words_to_who_waits() -> None:
-    answers: list[Answer] = []
-    with serving() as served:
+def test_a_stop_ends_the_session_and_waits_until_its_last_words_are_asked_for() -> None:
+    with serving(ServeSettings(port=0, drain_timeout_s=30)) as served:
         posted(served, {"words": "one two"}, f"{_CALL}?after=0")
-        waiting = threading.Thread(
-            target=lambda: answers.append(asked(served, "GET", "/v1/sessions/call/segments?after=0")[1])
-        )
-        waiting.start()
         served.stop()
-        waiting.join(ANSWER_WITHIN_S)
+        deadline_s = time.monotonic() + ANSWER_WITHIN_S
+        status = 200
+        while status != 503 and time.monotonic() < deadline_s:
+            status, refusal = posted(served, {"words": "late"}, "/v1/sessions/other/events")
+        assert (status, reasons(refusal)) == (503, ["draining"])
+        time.sleep(0.5)  # a service that did not wait would be gone
+        _, answer, _ = asked(served, "GET", "/v1/sessions/call/segments?after=0")
+        assert spoken(answer) == ["one", "two"]
         assert served.done.wait(ANSWER_WITHIN_S)
-    assert [spoken(answer) for answer in answers] == [["one", "two"]]
     assert served.status == [0]
