@@ -92,7 +92,7 @@ def first_column(alert: str) -> set[str]:
 
 def calls_that_fail() -> Iterator[str]:
     """Yield what the runtime calls that which failed, and is a reason against being ready until it works again."""
-    for file in (ROOT / "worker" / "runtime").glob("*.py"):
+    for file in (ROOT / "worker" / "runtime").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "failed":
                 (what, *_) = node.args
