@@ -9,7 +9,6 @@ from pathlib import Path
 
 __all__ = ["cgroup_folders", "changes_of", "machine", "remove_cgroups"]
 
-_CGROUPS = Path("/sys/fs/cgroup")
 _SETTINGS = (
     "net/ipv4/ip_forward",
     "vm/overcommit_memory",
@@ -17,8 +16,6 @@ _SETTINGS = (
     "kernel/panic_on_oops",
     "kernel/keys/maxkeys",
 )
-_MEANWHILE_BY_OTHERS = ("user.slice", "system.slice")
-"""Parts of the machine in which services start and end all the time."""
 
 
 def machine() -> dict[str, frozenset[str]]:
@@ -29,11 +26,8 @@ def machine() -> dict[str, frozenset[str]]:
         "network namespaces": _lines("ip", "netns"),
         "packet filters": _lines("iptables-save") | _lines("ip6tables-save"),
         "mounts": frozenset(line.split(" - ")[1] + line.split()[4] for line in _read("/proc/self/mountinfo")),
-        "cgroups": frozenset(
-            str(one)
-            for one in _CGROUPS.rglob("*/")
-            if one.is_dir() and not any(part in _MEANWHILE_BY_OTHERS for part in one.parts)
-        ),
+        # Below them other programs of the machine make and remove their own all the time; ours are made at the top.
+        "cgroups": frozenset(str(one) for top in cgroup_folders() for one in top.iterdir() if one.is_dir()),
         "settings": frozenset(f"{name}={_read(f'/proc/sys/{name}')}" for name in _SETTINGS),
     }
 
