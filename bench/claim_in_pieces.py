@@ -25,8 +25,7 @@ from caesura.schemas.digests import digest_sum
 from caesura.schemas.state import decode_state, encode_state
 from caesura.worker.adapters.memory.broker import MemoryBroker
 from caesura.worker.adapters.memory.engine import ScriptedEngine
-from caesura.worker.adapters.memory.log_reader import MemoryLogReader
-from caesura.worker.adapters.memory.peer_transactions import MemoryPeerTransactions
+from caesura.worker.adapters.memory.log_reader import MemoryLogReader, MemoryPeerTransactions
 from caesura.worker.adapters.memory.publisher import MemoryPublisher
 from caesura.worker.adapters.memory.word_source import MemoryWordSource
 from caesura.worker.adapters.redis.session_store import RedisSessionStore, connect, partition_key
@@ -42,6 +41,7 @@ from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import Partitioner, RuntimeSettings
 from caesura.worker.runtime.settings.totals import snapshot_digest
 from caesura.worker.sizing.resident_memory import resident_bytes
+from tests.harness.executors import DeferredExecutor
 from tests.harness.parts.redis_part import RedisServer, find_redis
 from tests.harness.speech import event
 
@@ -72,7 +72,7 @@ def measure(redis: RedisServer, sessions: int) -> dict[str, object]:
     redis.flush()
     clock = SystemClock()
     broker = MemoryBroker(wall_ms=clock.wall_ms, wait=lambda _: None)
-    for topic in (TOPIC, "asr.segments", "asr.words.dead", "caesura.ledger"):
+    for topic in (TOPIC, "asr.segments", "asr.words.dead", "caesura.ledger", "caesura.claims"):
         broker.create_topic(topic, 2)
     first = _worker(broker, redis, 0)
     for name in ("open", "ended"):
@@ -131,6 +131,7 @@ def _worker(broker: MemoryBroker, redis: RedisServer, ordinal: int) -> Worker:
         engine=ScriptedEngine(),
         clock=clock,
         observer=SilentObserver(),
+        saving=DeferredExecutor(is_deferring=False),
     )
     worker = assemble(parts, settings=settings, rules=RULES, segmenters=segmenters)
     worker.start()

@@ -34,17 +34,6 @@ from caesura.worker.sizing.speech import EVENT_WORDS, WORDS_A_SECOND
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import spoken_words, talk
 
-__all__ = [
-    "STEP_WORDS",
-    "Heard",
-    "Listener",
-    "Said",
-    "Speakers",
-    "causes",
-    "own_delays",
-    "percentiles",
-]
-
 STEP_WORDS = DecodingRules().step_words
 _TALK_WORDS = 4_000
 _LINGER_MS = 2

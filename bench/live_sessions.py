@@ -28,7 +28,7 @@ from pathlib import Path
 from bench.live_load import Listener, Said, Speakers, causes, own_delays, percentiles
 from bench.machine import write_result
 from bench.worker_process import WorkerProcess, add_spoken_options, as_spoken, choosing, wait_until_joined
-from caesura.worker.sizing.rising import rising
+from caesura.worker.sizing.measuring import rising
 from tests.harness.parts.kafka_part import find_kafka
 from tests.harness.parts.real_parts import real_parts
 from tests.harness.real_world import RealWorld

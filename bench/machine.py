@@ -8,8 +8,6 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["RESULTS", "UNPUBLISHED", "cpu_name", "machine", "write_result"]
-
 RESULTS = Path(__file__).parent / "results"
 UNPUBLISHED = Path(__file__).parent.parent / "build" / "bench"
 """Where a result goes whose file in ``RESULTS`` another command made."""

@@ -1,11 +1,13 @@
-"""What overlays cost a word of a route: digits, spellings, redaction, each alone and all of them.
+"""What probabilities and overlays cost a word: each alone, and all of them.
 
     python -m bench.overlay_cost
 
-Segments of twelve words, every sixteenth with a sum of money and every fortieth with an address, are made into a
-route's records. ``plain`` is a route without any of it. Microseconds of CPU a word, by turns, the best of the rounds:
-what others do on the machine only adds. ``of_a_word`` is what all of it adds, as a share of what a whole word costs
-(``--word-micros``, from ``python -m bench.end_to_end throughput`` on the same machine).
+``labelled``: sessions through the engine and the core, with no probabilities, those of turns, and those of words; large
+English. ``written``: segments of twelve words, every sixteenth with a sum of money and every fortieth with an address,
+are made into a route's records; ``plain`` is a route without digits, spellings and redaction. Microseconds of CPU a
+word, by turns, the median of the rounds; what is added is the median of the differences within a round, so that other
+load on the machine slows both alike. ``of_a_word`` is what everything adds, as a share of a word that is labelled and
+written without any of it; a worker's whole word costs more than that.
 """
 
 from __future__ import annotations
@@ -13,11 +15,16 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
+from statistics import median
 
 from bench.machine import write_result
+from caesura.models.decoding.labelling_runs import published_segments
 from caesura.schemas.segments import Cause, ModelRef, NumberForm, Segment, SegmentWord, Source, Timing
+from caesura.worker.adapters.onnx.engine import OnnxEngine
 from caesura.worker.core.decoding.segment_writer import OutSegment
+from caesura.worker.core.language.labelling import Probabilities
 from caesura.worker.core.language.normalisation import model_view
+from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.core.overlays.beside import Beside
 from caesura.worker.core.overlays.redaction import Redacted
 from caesura.worker.runtime.ledger.output_records import OutputRecords
@@ -30,7 +37,8 @@ _SPEECH = """we came back from the lake on friday and the car would not start so
     came and the children were cold and hungry by then do you remember how they sang all the way
     home after that it was one of those evenings that i will never forget"""
 _WORDS = 12
-_SEGMENTS = 400
+_SEGMENTS = 100
+_SESSIONS, _SESSION_WORDS = 8, 60
 _NUMBER = "that is six hundred and forty seven dollars and fifty cents please".split()  # noqa: SIM905
 _ADDRESS = "write to ada dot king at example dot com for the rest".split()  # noqa: SIM905
 
@@ -116,23 +124,46 @@ def micros(made: OutputRecords, said: list[OutSegment]) -> float:
     return (time.process_time() - began_s) * 1e6 / sum(len(one.segment.words) for one in said)
 
 
+def labelled_micros(engine: OnnxEngine, probabilities: Probabilities) -> float:
+    """Return the microseconds of CPU a word of sessions that are labelled and cut."""
+    said = _SPEECH.split()
+    texts = [[said[(number + at) % len(said)] for at in range(_SESSION_WORDS)] for number in range(_SESSIONS)]
+    began_s = time.process_time()
+    published_segments(engine, texts, language="en", rules=DecodingRules(probabilities=probabilities))
+    return (time.process_time() - began_s) * 1e6 / (_SESSIONS * _SESSION_WORDS)
+
+
+def _differences(without: list[float], having: list[float]) -> list[float]:
+    return [more - less for less, more in zip(without, having, strict=True)]
+
+
 def main() -> None:
     """Measure, print and write the result."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--word-micros", type=float, default=111.0)
+    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--models", type=Path, default=Path("models/shipped"))
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()
-    said = segments()
-    best = dict.fromkeys(_CASES, float("inf"))
-    for _ in range(options.rounds):
+    said, engine = segments(), OnnxEngine(options.models, threads=1)
+    labelled: dict[str, list[float]] = {wanted.value: [] for wanted in Probabilities}
+    written: dict[str, list[float]] = {name: [] for name in _CASES}
+    for turn in range(options.rounds + 1):
+        for wanted in Probabilities:
+            labelled[wanted.value].append(labelled_micros(engine, wanted))
         for name, made in _CASES.items():
-            best[name] = min(best[name], micros(made, said))
-    added = best["all"] - best["plain"]
+            written[name].append(micros(made, said))
+        if turn == 0:  # the first turn warms up
+            for found in (*labelled.values(), *written.values()):
+                found.clear()
+    probabilities = median(_differences(labelled["off"], labelled["words"]))
+    overlays = median(_differences(written["plain"], written["all"]))
+    whole = median(labelled["off"]) + median(written["plain"])
     result = {
-        "cpu_micros_a_word": {name: round(value, 2) for name, value in best.items()},
-        "added": round(added, 2),
-        "of_a_word": round(added / options.word_micros, 4),
+        "labelled_cpu_micros_a_word": {name: round(median(found), 2) for name, found in labelled.items()},
+        "written_cpu_micros_a_word": {name: round(median(found), 2) for name, found in written.items()},
+        "probabilities_add": round(probabilities, 2),
+        "overlays_add": round(overlays, 2),
+        "of_a_word": round((probabilities + overlays) / whole, 4),
     }
     write_result("overlay_cost", "python -m bench.overlay_cost", result, out=options.out)
 

@@ -1,6 +1,7 @@
 """``caesura worker`` in a process of its own, on a world's topics: what it costs, and what it holds in memory.
 
-Processor time is the kernel's of the whole process, every thread, in ticks of 10 ms.
+Processor time and memory are the kernel's of both processes, the worker's and its engine's, every thread; time in
+ticks of 10 ms.
 """
 
 from __future__ import annotations
@@ -20,19 +21,11 @@ from caesura.worker.sizing.resident_memory import resident_bytes
 from caesura.worker.sizing.speech import SPOKEN
 from tests.harness.real_world import RealWorld
 
-__all__ = [
-    "ROOT",
-    "WorkerProcess",
-    "add_spoken_options",
-    "as_spoken",
-    "choosing",
-    "require_all_running",
-    "wait_until_joined",
-]
-
 ROOT = Path(__file__).resolve().parents[1]
 _TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 _START = "from caesura.worker.cli import main; main()"
+_START_BEFORE_MOVE = "from worker.cli import main; main()"
+"""Of a commit whose modules have the names of before: ``caesura.worker`` would be today's, as it is installed."""
 
 
 def add_spoken_options(parser: ArgumentParser) -> None:
@@ -66,7 +59,7 @@ class WorkerProcess:
         ordinal: int = 0,
         code: Path = ROOT,
         cpus: Collection[int] = (),
-        program: Sequence[str] = ("-c", _START),
+        program: Sequence[str] | None = None,
         settings: Mapping[str, object] | None = None,
         log: IO[bytes] | None = None,
     ) -> None:
@@ -83,6 +76,8 @@ class WorkerProcess:
         }
         flags = [part for name, value in chosen.items() for part in ("--set", f"{name}={value}")]
         clean = {name: value for name, value in os.environ.items() if not name.startswith("CAESURA_")}
+        moved = (code / "caesura" / "worker").exists()
+        program = program or ("-c", _START if moved else _START_BEFORE_MOVE)
         self._process = subprocess.Popen(  # noqa: S603 - our own command
             [sys.executable, *program, "worker", *flags],
             cwd=code,
@@ -113,13 +108,12 @@ class WorkerProcess:
     @property
     def cpu_s(self) -> float:
         """Processor seconds so far."""
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) * _TICK_S
+        return family_cpu_s(self._process.pid)
 
     @property
     def resident_bytes(self) -> int:
-        """Memory of the process that is resident now."""
-        return resident_bytes(self._process.pid)
+        """Memory that is resident now."""
+        return sum(resident_bytes(one) for one in (self._process.pid, *_children(self._process.pid)))
 
     def finish(self, timeout_s: float = 60.0) -> float:
         """Stop it in good order, and return the processor seconds of its whole life."""
@@ -146,6 +140,20 @@ def require_all_running(workers: Iterable[WorkerProcess]) -> None:
 def wait_until_joined(world: RealWorld, workers: Sequence[WorkerProcess]) -> None:
     """Wait until all hold partitions, their models warm. RuntimeError: one has ended; AssertionError: they never do."""
     world.wait_for_members(len(workers), turning=lambda: require_all_running(workers))
+
+
+def family_cpu_s(pid: int) -> float:
+    """Return the processor seconds of a process and of its children, those that ended and were waited for included."""
+    ticks = 0
+    for one in (pid, *_children(pid)):
+        fields = Path(f"/proc/{one}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        ticks += sum(map(int, fields[11:15]))
+    return ticks * _TICK_S
+
+
+def _children(pid: int) -> list[int]:
+    threads = Path(f"/proc/{pid}/task").iterdir()
+    return [int(one) for thread in threads for one in (thread / "children").read_text(encoding="ascii").split()]
 
 
 def _children_s() -> float:

@@ -1,4 +1,4 @@
-"""Punctuation restored, fillers and repairs marked, of a recogniser's word stream; and never a label taken back.
+"""Restore punctuation and mark fillers and repairs in a recogniser's words; a published label never changes.
 
     import caesura
 
@@ -8,8 +8,8 @@
     for segment in session.end():
         print(segment.text)
 
-The decoding is the worker's: the same words give the same segments, however they are fed. ``docs/library.md`` has the
-rest: many sessions in one batch, asynchronous streams, unfrozen words.
+It decodes as the worker does: the same words give the same segments, in any grouping. ``docs/library.md`` describes
+many sessions in one batch, asynchronous streams and unfrozen words, too.
 """
 
 from __future__ import annotations

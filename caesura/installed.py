@@ -7,8 +7,7 @@ from pathlib import Path
 
 from caesura.worker.core.language.rules import primary_language
 from caesura.worker.errors import FatalError
-from caesura.worker.inference.model.model_folder import StoredModel, read_models_folder
-from caesura.worker.inference.model.shipped import shipped_models
+from caesura.worker.inference.model.model_folder import StoredModel, read_models_folder, shipped_models
 
 __all__ = ["as_names", "chosen_folder", "installed_models", "languages", "models_folder"]
 

@@ -14,8 +14,6 @@ from typing import Any
 
 from deploy.dashboard_rows import Panel, Query, rows
 
-__all__ = ["dashboard"]
-
 _TARGET = Path(__file__).with_name("chart") / "files" / "dashboard.json"
 _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 _COLUMNS, _WIDTH, _HEIGHT = 24, 8, 7

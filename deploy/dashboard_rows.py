@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from caesura.worker.telemetry.metric_table import METRICS, Metric
 
-__all__ = ["ROWS", "Panel", "Query", "rows"]
-
 _BY = "by (deployment)"
 
 
@@ -194,7 +192,9 @@ ROWS: tuple[tuple[str, tuple[Panel, ...]], ...] = (
                     Query(expression=_rate("caesura_rebuild_lost_records_total"), legend="offsets gone"),
                 ),
             ),
-            _panel_of_rate("Fenced writes", "caesura_fence_rejections_total", "Only around rebalances.", "by"),
+            _panel_of_rate(
+                "Fenced writes", "caesura_fence_rejections_total", "Only around rebalances or a loss in Redis.", "by"
+            ),
             _panel_of_rate("Takeovers", "caesura_takeovers_total", "Transactions of dead workers ended early; rare."),
             _panel_of_rate("Producers made anew", "caesura_producer_rebuilds_total", "0.", "reason"),
             _panel_of_rate("Redis errors", "caesura_store_errors_total", "0.", "call"),

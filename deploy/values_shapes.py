@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["Schema", "chart_values", "reference"]
-
 Schema = dict[str, Any]
 
 _TEXT: Schema = {"type": "string"}

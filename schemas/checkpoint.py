@@ -1,4 +1,4 @@
-"""What ties Redis to Kafka: the checkpoint id, a partition's manifest, and the metadata of a committed offset.
+"""The checkpoint id, a partition's manifest in Redis, and the metadata of a committed offset.
 
 docs/exactly-once.md. The nonce tells two claims with one token apart.
 """
@@ -12,11 +12,9 @@ import msgspec
 
 from caesura.schemas.ledger_sum import LedgerSum
 
-__all__ = ["MANIFEST_VERSION", "CheckpointId", "Manifest", "OffsetMetadata"]
-
 _ID = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})\.([0-9a-f]{16})")
 _METADATA = re.compile(
-    r"caesura1 ([\w.-]+) (\d+) (\d+) (\d+)\.(\d+)\.([0-9a-f]{16}) (\d+) (\d+) (\d+) (\d+) (\S+)"
+    r"caesura1 ([\w.-]+) (\d+) (\d+) (\d+)\.(\d+)\.([0-9a-f]{16}) (\d+) (\d+) (\S+)"
     r" ([0-9]{1,18}\.[0-9a-f]{16}) ([0-9a-f]{16})",
     re.ASCII,
 )
@@ -77,11 +75,8 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
 
     topic, partition, next_offset: the offset that it was committed with; a tool that moves an offset and keeps its
     metadata is noticed by them. replay_offset: smallest offset at which a buffer of the partition starts. partitions:
-    the input's partition count. isolated_until_offset: below which offset records are tried one by one. tries: how
-    often the next was tried; where records are isolated no more, the next timers (``poison_isolation``).
-    Where the former is the committed offset itself, nothing but a claim's or a rebuild's own save was committed. Under
-    an id of number 0, which announces a rebuild, tries are the rebuild's.
-    transactional_id: the writer's, for a takeover. ledger: what the ledger must say (``ledger_sum``).
+    the input's partition count. transactional_id: the writer's, for a takeover. ledger: what the ledger must say
+    (``ledger_sum``).
     history: drawn where a partition first starts, and where it begins at an offset from outside; every checkpoint has
     that of the one before.
     """
@@ -93,14 +88,12 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
     replay_offset: int
     partitions: int
     transactional_id: str
-    isolated_until_offset: int = 0
-    tries: int = 0
     ledger: LedgerSum = LedgerSum()
     history: str = "0" * 16
 
     def encode(self) -> str:
         """Return the text form; ASCII, well under the broker's 4096 bytes."""
-        numbers = f"{self.replay_offset} {self.partitions} {self.isolated_until_offset} {self.tries}"
+        numbers = f"{self.replay_offset} {self.partitions}"
         place = f"{self.topic} {self.partition} {self.next_offset}"
         return f"caesura1 {place} {self.id} {numbers} {self.transactional_id} {self.ledger} {self.history}"
 
@@ -119,8 +112,6 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
             nonce,
             replay,
             partitions,
-            isolated,
-            tries,
             transactional_id,
             ledger,
             history,
@@ -132,8 +123,6 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
             next_offset=int(next_offset),
             replay_offset=int(replay),
             partitions=int(partitions),
-            isolated_until_offset=int(isolated),
-            tries=int(tries),
             transactional_id=transactional_id,
             ledger=LedgerSum.parse(ledger),
             history=history,

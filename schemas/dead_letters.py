@@ -1,4 +1,4 @@
-"""Dead letters: every reason, whether it counts against the producer, and the headers that both sides use.
+"""Dead letters: every reason, whether the limit on dead letters counts it, and the headers that both sides use.
 
 A new reason is a line here and one in ``docs/produce.md``. Reasons are published; they never change their meaning.
 """
@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 from typing import Final
-
-__all__ = ["UNREADABLE", "DeadLetterHeader", "DeadLetterReason"]
 
 
 class DeadLetterReason(StrEnum):
@@ -34,12 +32,14 @@ class DeadLetterReason(StrEnum):
     SESSION_ENDED = "session_ended"
     # There are as many open sessions as the operator allows; those that are open go on.
     TOO_MANY_SESSIONS = "too_many_sessions"
-    # Tried alone, again and again, and never committed.
+    # A broker refused what came of it, or our own code raised for it.
     POISON = "poison"
+    # An operator had it set aside (``caesura skip``).
+    SKIPPED = "skipped"
 
     @property
-    def counts_against_producer(self) -> bool:
-        """Tell whether the limit on dead letters counts it: what says something against the producer's bytes."""
+    def is_limited(self) -> bool:
+        """Tell whether ``dead_letter_limit`` counts it: the same bytes would be refused again."""
         return self not in _OF_THE_READING
 
     @property
@@ -58,7 +58,7 @@ _OF_THE_READING: Final = frozenset(
         DeadLetterReason.STALE_EPOCH,
         DeadLetterReason.SESSION_ENDED,
         DeadLetterReason.TOO_MANY_SESSIONS,
-        DeadLetterReason.POISON,
+        DeadLetterReason.SKIPPED,
     }
 )
 """The reasons that depend on when or where an event was read: at another time the same bytes might have been taken."""

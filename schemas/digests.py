@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
-__all__ = ["digest_of", "digest_sum"]
-
 _DIGEST_BYTES = 8
 _DIGESTS = 1 << (8 * _DIGEST_BYTES)
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from caesura.schemas.dead_letters import DeadLetterReason
 
-__all__ = ["InvalidEventError", "NewerVersionError"]
-
 
 class InvalidEventError(ValueError):
     """Bytes that are nothing this release can ever read.

@@ -13,21 +13,6 @@ from msgspec import Meta
 
 from caesura.schemas.segments import NumberForm
 
-__all__ = [
-    "MAX_EVENT_WORDS",
-    "MAX_OWN_PHRASES",
-    "MAX_SPELLINGS",
-    "MAX_TARGETS",
-    "MAX_WORD_CHARACTERS",
-    "TARGET_PATTERN",
-    "Emission",
-    "LanguageTag",
-    "SessionOptions",
-    "Target",
-    "Word",
-    "WordsEvent",
-]
-
 MAX_WORD_CHARACTERS = 64
 MAX_EVENT_WORDS = 2000
 MAX_TARGETS = 32

@@ -16,8 +16,6 @@ from caesura.schemas.segments import Segment, TranslationSegment
 from caesura.schemas.tentative import Tentative
 from caesura.schemas.versions import EVENT_VERSION, SEGMENT_VERSION, TENTATIVE_VERSION
 
-__all__ = ["FOLDER", "schema_files", "stale_files", "write_files"]
-
 FOLDER = Path(__file__).parent / "json"
 
 _WIRE: dict[str, tuple[type[msgspec.Struct], str]] = {

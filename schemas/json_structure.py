@@ -17,8 +17,6 @@ from caesura.schemas.dead_letters import DeadLetterReason as Reason
 from caesura.schemas.errors import InvalidEventError
 from caesura.schemas.structure import MAX_DEPTH
 
-__all__ = ["check_json_structure", "decode_json", "json_value_at"]
-
 # A text that is not closed is one match up to the end: looked for anew from each quote in it, it would take a square.
 _TEXT_OR_BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
 

@@ -33,6 +33,10 @@ class Punctuation(IntEnum):
         return self.name.lower()
 
 
+SENTENCE_ENDS = frozenset(mark.value for mark in Punctuation if mark.ends_sentence)
+COMMAS = frozenset((Punctuation.COMMA.value, Punctuation.ENUMERATION_COMMA.value))
+
+
 class Disfluency(IntEnum):
     """The BIO tag of a word: RM is a reparandum, IM an interregnum (CT-Transformer, figure 1)."""
 

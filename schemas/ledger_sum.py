@@ -16,9 +16,6 @@ import msgspec
 from caesura.schemas.digests import digest_of, digest_sum
 from caesura.schemas.state import SessionFacts
 
-__all__ = ["LedgerSum", "Published", "decode_published", "published_digest"]
-
-
 _TEXT = re.compile(r"([0-9]{1,18})\.([0-9a-f]{16})")
 
 
@@ -75,15 +72,11 @@ class LedgerSum(NamedTuple):
 
     def plus(self, *come: Published | SessionFacts) -> LedgerSum:
         """Return the sum with these sessions."""
-        return self.changed((), come)
+        return self.with_digests((), map(published_digest, come))
 
     def less(self, *gone: Published | SessionFacts) -> LedgerSum:
         """Return the sum without these sessions."""
-        return self.changed(gone, ())
-
-    def changed(self, gone: Iterable[Published | SessionFacts], come: Iterable[Published | SessionFacts]) -> LedgerSum:
-        """Return the sum where some sessions are no longer what they were: a few microseconds each."""
-        return self.with_digests(map(published_digest, gone), map(published_digest, come))
+        return self.with_digests(map(published_digest, gone), ())
 
     def with_digests(self, gone: Iterable[int | None], come: Iterable[int | None]) -> LedgerSum:
         """Return the same from what ``published_digest`` says of these sessions."""

@@ -9,16 +9,6 @@ from caesura.schemas.dead_letters import DeadLetterReason as Reason
 from caesura.schemas.errors import InvalidEventError
 from caesura.schemas.events import SessionOptions, WordsEvent
 
-__all__ = [
-    "MAX_ATTRIBUTES_BYTES",
-    "MAX_EVENT_BYTES",
-    "MAX_OWN_WORDS_BYTES",
-    "MAX_SESSION_BYTES",
-    "MAX_SPELLINGS_BYTES",
-    "check_event",
-    "check_event_bytes",
-]
-
 MAX_EVENT_BYTES = 1_000_000
 """A little below a broker's default ``message.max.bytes``, which counts the record's frame too."""
 

@@ -10,16 +10,6 @@ from typing import Annotated
 
 import msgspec
 
-__all__ = [
-    "MODEL_MANIFEST_VERSION",
-    "Calibration",
-    "ModelFile",
-    "ModelManifest",
-    "OddsLine",
-    "WordPieceSettings",
-    "manifest_version",
-]
-
 MODEL_MANIFEST_VERSION = "4.0"
 """The latest that this release reads, and all before it."""
 

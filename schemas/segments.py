@@ -7,25 +7,6 @@ from typing import Literal
 
 import msgspec
 
-__all__ = [
-    "CasingName",
-    "Cause",
-    "DisfluencyTag",
-    "Gap",
-    "ModelRef",
-    "NumberForm",
-    "OverlayKind",
-    "Pause",
-    "Piece",
-    "PunctuationName",
-    "Segment",
-    "SegmentWord",
-    "Source",
-    "TextOverlay",
-    "Timing",
-    "TranslationSegment",
-]
-
 PunctuationName = Literal["none", "comma", "period", "question", "enumeration_comma"]
 DisfluencyTag = Literal["O", "B-RM", "I-RM", "B-IM", "I-IM"]
 OverlayKind = Literal["number", "spelling", "redaction"]

@@ -6,6 +6,7 @@ record holds the same facts without any word's text (promise 5).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import TypeVar
 
@@ -16,28 +17,6 @@ from caesura.schemas.events import Emission
 from caesura.schemas.labels import NO_LABELS, Labels
 from caesura.schemas.segments import Gap, NumberForm
 from caesura.schemas.structure import check_structure
-
-__all__ = [
-    "NO_WORDS",
-    "STATE_VERSION",
-    "AdmissionState",
-    "ChosenOptions",
-    "DecodingState",
-    "EncodedState",
-    "HeldBack",
-    "LedgerState",
-    "ModelWord",
-    "ModelWordPiece",
-    "OutputState",
-    "SessionFacts",
-    "SessionState",
-    "SessionStatus",
-    "Unit",
-    "decode_ledger",
-    "decode_state",
-    "encode_ledger",
-    "encode_state",
-]
 
 STATE_VERSION = "2.0"
 """The version that is written. Every minor version of its major is read; a minor version adds optional fields."""
@@ -297,3 +276,20 @@ def _decode(decoder: msgspec.msgpack.Decoder[_Stored], data: bytes, what: str) -
 def _check_version(version: str) -> None:
     if version.partition(".")[0] != STATE_VERSION.partition(".")[0]:
         raise ValueError("stored state of another major version")
+
+
+def encode_word(word: ModelWord) -> bytes:
+    """Return a word as MessagePack."""
+    return _ENCODER.encode(word)
+
+
+def word_array(words: Sequence[bytes]) -> msgspec.Raw:
+    """Return encoded words as one array, as the codec writes it."""
+    return msgspec.Raw(b"".join((_array_header(len(words)), *words))) if words else NO_WORDS
+
+
+def _array_header(size: int) -> bytes:
+    """Return what a MessagePack array of so many values begins with."""
+    if size < 1 << 4:
+        return bytes((0x90 | size,))
+    return b"\xdc" + size.to_bytes(2, "big") if size < 1 << 16 else b"\xdd" + size.to_bytes(4, "big")

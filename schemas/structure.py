@@ -9,8 +9,6 @@ from __future__ import annotations
 from caesura.schemas.dead_letters import DeadLetterReason as Reason
 from caesura.schemas.errors import InvalidEventError
 
-__all__ = ["MAX_DEPTH", "check_structure"]
-
 MAX_DEPTH = 16
 """How deep an event may nest; ours are four deep, what a later minor version adds may be deeper."""
 

@@ -6,8 +6,6 @@ import msgspec
 
 from caesura.schemas.segments import ModelRef, NumberForm, SegmentWord
 
-__all__ = ["Tentative"]
-
 
 class Tentative(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The words of a session that are not frozen, with the labels that they have for now. It replaces the one before.

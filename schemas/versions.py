@@ -13,8 +13,6 @@ from functools import lru_cache
 from caesura.schemas.dead_letters import DeadLetterReason as Reason
 from caesura.schemas.errors import InvalidEventError, NewerVersionError
 
-__all__ = ["EVENT_VERSION", "READ_MAJORS", "SEGMENT_VERSION", "TENTATIVE_VERSION", "check_version"]
-
 EVENT_VERSION = "1.3"
 """What a producer of today writes into an event.
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["WireFormat", "is_json"]
-
 _WHITE_SPACE = b" \t\r\n"
 
 

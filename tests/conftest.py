@@ -5,17 +5,47 @@ from __future__ import annotations
 import importlib.util
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, groupby
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
-from tests.harness.dealing import dealt
 from tests.harness.parts.kafka_part import Kafka, find_kafka, unique
 from tests.harness.parts.lookup import NotFound, in_ci, missing
 from tests.harness.parts.redis_part import RedisServer, find_redis
 from tests.harness.real_world import close_all
+
+_REAL_PARTS = ("kafka", "redis")
+
+
+def dealt(items: Sequence[pytest.Item], processes: int) -> list[pytest.Item]:
+    """Return the tests in stretches of about as many, whole files in each; of one process's tests nothing is moved."""
+    if processes < 2:
+        return list(items)
+    files = [list(file) for _, file in groupby(items, key=lambda item: item.path)]
+    waiting: list[list[pytest.Item]] = []
+    computing: list[list[pytest.Item]] = []
+    for file in files:
+        real = any(item.get_closest_marker(part) for item in file for part in _REAL_PARTS)
+        (waiting if real else computing).append(file)
+    waiting.sort(key=_patience_s, reverse=True)
+    stretches: list[list[list[pytest.Item]]] = [[] for _ in range(processes)]
+    for number, file in enumerate(waiting):
+        stretches[1 + number % (processes - 1)].append(file)
+    for file in computing:
+        min(stretches, key=lambda stretch: sum(map(len, stretch))).append(file)
+    order = list(chain.from_iterable(chain.from_iterable(stretches)))
+    assert sorted(map(id, order)) == sorted(map(id, items)), "each test once"
+    return order
+
+
+def _patience_s(file: list[pytest.Item]) -> float:
+    """Return the longest time that any of a file's tests is given."""
+    marks = [mark for item in file if (mark := item.get_closest_marker("timeout")) is not None]
+    return max((float(mark.args[0]) for mark in marks), default=0.0)
+
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 """Before anybody imports torch: several processes of tests, each with a thread a processor, wait for one another."""
@@ -25,7 +55,7 @@ Part = TypeVar("Part")
 _MARKED_BY_FIXTURE = {"kafka": "kafka", "redis_of_the_run": "redis"}
 _TORCH_FOLDERS = {"models", "torch"}
 """Folders under tests/ whose tests need the train extra."""
-_FUZZ = "test_two_thousand_messages_disturb_no_good_session_and_each_refused_one_is_a_dead_letter"
+_FUZZ = "test_two_thousand_bad_messages_disturb_no_good_session"
 _LONG = {
     "tests/chaos/test_short_run.py",  # three brokers, a Redis pair or ring, six faults
     "tests/crash/test_drawn_ways.py",  # hundreds of drawn ways; `make test` tries a quarter of small ones

@@ -1,4 +1,4 @@
-"""Where a worker's adapters, settings and runtime are put together; runs it until told to stop."""
+"""Puts a worker's adapters, settings and runtime together, and runs it until it is told to stop."""
 
 from __future__ import annotations
 
@@ -43,18 +43,6 @@ from caesura.worker.telemetry.http_server import TelemetryServer
 from caesura.worker.telemetry.log import Log, failure_fields, forward_library_logs, log_uncaught, make_log
 from caesura.worker.telemetry.metrics import Metrics
 from caesura.worker.telemetry.observer import TelemetryObserver
-
-__all__ = [
-    "ExitStatus",
-    "StopSignals",
-    "build_worker",
-    "health_of",
-    "log_accuracy_warnings",
-    "opened_tracer",
-    "refuse_denied",
-    "run_worker",
-    "warm_engine",
-]
 
 _MOST_ASKED_MS = 10_000
 
@@ -115,10 +103,10 @@ def run_worker(settings: Settings) -> int:
             worker = build_worker(
                 settings, clock=clock, observer=observer, log=log, tracer=tracer, on_progress=health.went_on
             )
-            health.started()  # what follows waits for brokers, and a restart would bring none back
+            health.started()  # the next steps wait for brokers, and a restart would not help
             refuse_denied(settings)
             gc.collect()
-            gc.freeze()  # what start-up made stays to the end: no collection has to walk it again
+            gc.freeze()  # objects of the start-up live to the end, so no collection needs to visit them
             log.info("started")
             worker.run(stop.stopping)
         except CaesuraError as error:
@@ -129,9 +117,9 @@ def run_worker(settings: Settings) -> int:
 
 
 def health_of(settings: Settings, clock: Clock) -> Health:
-    """Return the health of a worker that is about to start: what its settings let it wait for is no reason to end it.
+    """Return the health of a worker that is about to start. It allows the waits that the settings allow.
 
-    A turn may take as long as the group waits for it: afterwards its partitions are others', and nothing of it counts.
+    A round of the loop may take ``kafka.max_poll_interval_ms``: afterwards the group gives its partitions away.
     """
     most_s = settings.kafka.max_poll_interval_ms / 1000.0
     return Health(clock.monotonic_s, max_still_s=settings.max_still_s, max_turn_s=most_s)
@@ -148,13 +136,13 @@ def build_worker(  # noqa: PLR0913 - its parts, of which the demo has others
     tracer: Tracer | None = None,
     on_progress: Callable[[], None] = lambda: None,
 ) -> Worker:
-    """Build a worker from settings, its engine warm. FatalError where models or settings cannot be used.
+    """Build a worker from settings, with a warm engine. FatalError if models or settings cannot be used.
 
-    publisher_of, store: others than the transactional publisher and Redis, for the demo, whose cluster knows no
-    transactions and whose machine may have no Redis. on_progress: called wherever a long inference goes on.
+    publisher_of, store: replace the transactional publisher and Redis in the demo, whose cluster has no transactions
+    and whose machine may have no Redis. on_progress: called while a long inference advances.
     """
     runtime = settings.worker
-    load_dictionary()  # where it is missing, the worker must say so now
+    load_dictionary()  # a missing dictionary must end the worker now
     engine = warm_engine(runtime, on_progress)
     log_accuracy_warnings(engine.doubts, log)
     source = KafkaWordSource(settings.kafka, runtime.input_topic, runtime.claims)
@@ -175,9 +163,9 @@ def build_worker(  # noqa: PLR0913 - its parts, of which the demo has others
 
 
 def warm_engine(runtime: RuntimeSettings, on_progress: Callable[[], None] = lambda: None) -> ChildEngine:
-    """Return the engine that settings ask for, in a process of its own, each of its models run once. FatalError.
+    """Return the engine of the settings, in its own process; each model has run once. FatalError.
 
-    on_progress: called wherever a long inference, or a restart of the process, goes on.
+    on_progress: called while a long inference, or a restart of the process, advances.
     """
     return ChildEngine(
         models_folder(runtime),
@@ -197,7 +185,7 @@ def log_accuracy_warnings(doubts: Mapping[str, str], log: Log) -> None:
 
 @contextmanager
 def opened_tracer(runtime: RuntimeSettings) -> Iterator[Tracer]:
-    """Open what ``worker.traces`` asks for; OpenTelemetry is imported here or never. FatalError: it is missing."""
+    """Open the tracer of ``worker.traces``. Only this imports OpenTelemetry. FatalError if it is missing."""
     if runtime.traces is Traces.NONE:
         yield Untraced()
         return
@@ -216,7 +204,9 @@ def opened_tracer(runtime: RuntimeSettings) -> Iterator[Tracer]:
 
 def _transactional(settings: Settings, source: KafkaWordSource) -> Publisher:
     worker = settings.worker
-    needed = worker.output_topics - {worker.tentative_topic} | {worker.claims}  # nothing rests on unfrozen words
+    needed = worker.output_topics - {worker.tentative_topic} | {
+        worker.claims
+    }  # the protocol does not depend on unfrozen words
     return KafkaPublisher(settings.kafka, worker.transactional_id, source.topic, outputs=needed)
 
 
@@ -226,11 +216,10 @@ def _tentative(settings: Settings) -> KafkaTentativePublisher | None:
 
 
 def refuse_denied(settings: Settings) -> None:
-    """Raise FatalError where Kafka's ACLs keep the worker from a topic; one that nobody answers for is let pass.
+    """Raise FatalError if Kafka's ACLs deny the worker a topic. Topics without an answer are not checked.
 
-    A worker that began without would claim partitions that it cannot go on with, and claims without a commit count
-    against the next record (ADR 0011), which is not at fault. Brokers that are away are waited for here for 10 s at
-    most, whatever kafka.request_timeout_ms says: the loop waits on, and shows meanwhile that it lives.
+    Otherwise the worker would claim partitions that it cannot serve. This waits 10 s at most for brokers, whatever
+    kafka.request_timeout_ms says: afterwards the loop waits, and shows meanwhile that it is alive.
     """
     kafka = replace(settings.kafka, request_timeout_ms=min(settings.kafka.request_timeout_ms, _MOST_ASKED_MS))
     reads, writes = settings.worker.read_topics, settings.worker.output_topics

@@ -1,14 +1,15 @@
 """The one error tree. Every foreign exception is mapped to it in one place per adapter.
 
     CaesuraError
-    ├── RetriableError          try again within a budget; nothing was written, or writing again is harmless
-    │   ├── StoreError          Redis did not answer, or answered with a fault of its own
+    ├── RetriableError          try again later; nothing was written, or writing again is harmless
+    │   ├── StoreError          Redis did not answer, or answered with an error
     │   │   └── ForeignStateError   what is stored under our key is nothing of ours: only an operator can fix it
     │   ├── BrokerError         Kafka did not answer in time, or no leader, or the like
     │   │   └── UnprovenOffsetError who told a committed offset could not show that it counts
     │   └── EngineError         an inference failed; the batch may be run session by session
     ├── AbortableError          the running transaction must be aborted; its partitions are then claimed again
     │   └── ContentRefusedError     a broker refused what a record holds: too large, or invalid
+    ├── OwnFaultError           our own code raised for one partition: what it was doing is tried differently
     ├── OutcomeUnknownError     a commit whose outcome no error can tell: read the committed id back
     ├── FencedError             somebody newer owns this: stop, without another write
     ├── BadEventError           an input that can never be applied: dead letter, with a reason
@@ -26,25 +27,6 @@ from enum import StrEnum
 from typing_extensions import override
 
 from caesura.schemas.dead_letters import DeadLetterReason
-
-__all__ = [
-    "AbortableError",
-    "ArgumentError",
-    "AwaitedBroker",
-    "BadEventError",
-    "BrokerError",
-    "BrokerRole",
-    "CaesuraError",
-    "ContentRefusedError",
-    "EngineError",
-    "FatalError",
-    "FencedError",
-    "ForeignStateError",
-    "OutcomeUnknownError",
-    "RetriableError",
-    "StoreError",
-    "UnprovenOffsetError",
-]
 
 
 class BrokerRole(StrEnum):
@@ -75,13 +57,23 @@ class CaesuraError(Exception):
 
     awaits: AwaitedBroker | None = None
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What to tell people, a line each. A line break within one came with a value from outside."""
+        return tuple(map(str, self.args))
+
+    @override
+    def __str__(self) -> str:
+        """Return all lines."""
+        return "\n".join(self.lines)
+
 
 class RetriableError(CaesuraError):
-    """Try again within a budget."""
+    """Try again later."""
 
 
 class StoreError(RetriableError):
-    """The session store did not answer, or answered with a fault of its own."""
+    """The session store did not answer, or answered with an error."""
 
 
 class ForeignStateError(StoreError):
@@ -107,14 +99,25 @@ class AbortableError(CaesuraError):
 class ContentRefusedError(AbortableError):
     """A broker refused what a record holds: it is too large, or invalid. The only failure that blames a record.
 
-    topic, partition, key: of the record, or of the first one in its batch.
+    topic, partition, value: of the record, or of the first one in its batch. in_batch: it was perhaps not sent alone,
+    so another one of its batch may be to blame, or none; the next transaction sends each record alone.
     """
 
-    def __init__(self, text: str, *, topic: str, partition: int, key: bytes | None) -> None:
+    def __init__(self, text: str, *, topic: str, partition: int, value: bytes | None, in_batch: bool = False) -> None:
         super().__init__(text)
+        self.in_batch = in_batch
         self.topic = topic
         self.partition = partition
-        self.key = key
+        self.value = value
+
+
+class OwnFaultError(CaesuraError):
+    """Our own code raised something that it never raises on purpose. record: the input offset that it was applying."""
+
+    def __init__(self, text: str, *, partition: int, record: int | None = None) -> None:
+        super().__init__(text)
+        self.partition = partition
+        self.record = record
 
 
 class OutcomeUnknownError(CaesuraError):
@@ -143,4 +146,4 @@ class ArgumentError(CaesuraError, ValueError):
 
 
 class FatalError(CaesuraError):
-    """The process cannot go on; the message says what to fix."""
+    """The process cannot go on; each argument is a line that says what to fix."""

@@ -11,8 +11,6 @@ from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, get_type_hints
 
-__all__ = ["grouped"]
-
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command for ``typer`` with the fields of ``command``'s dataclasses as options, in their order.

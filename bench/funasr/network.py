@@ -15,8 +15,6 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-__all__ = ["LAYERS", "export"]
-
 LAYERS, SIZE, HEADS, BETWEEN, KERNEL = 6, 384, 12, 1536, 11
 _MARKS = ("<unk>", "_", ",", "。", "?", "、")
 _FALLBACK_CONFIG = "model_conf:\n  punc_list:\n"

@@ -13,8 +13,6 @@ from caesura.models.export.starting_model import starting_model
 from caesura.models.export.stored_network import read_network
 from caesura.models.networks.ct_transformer import CTTransformer
 
-__all__ = ["export_lowest"]
-
 
 def export_lowest(models: Path, layers: int, folder: Path) -> None:
     """Write a models folder with the lowest layers of the active English model alone, in int8."""

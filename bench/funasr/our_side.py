@@ -18,8 +18,6 @@ from caesura.worker.core.language.rules import DecodingRules, ModelTable
 from caesura.worker.core.language.words import whitespace_segmenters
 from caesura.worker.core.session.session import Session
 
-__all__ = ["DecidedEngine", "Delivery", "decoded"]
-
 _LABELS = 3  # of a word: mark, tag and capital, each a head
 _MARK = {NONE: 0, COMMA: 1, PERIOD: 2}
 

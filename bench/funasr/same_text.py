@@ -12,8 +12,6 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["COMMA", "NONE", "PERIOD", "WEIGHT", "look_up", "sentences", "vocabulary"]
-
 NONE, COMMA, PERIOD = 0, 1, 2
 WEIGHT = 1_000.0
 _WORDS, _COMMAS, _ENDS = 600, 60, 60

@@ -27,7 +27,7 @@ _COMPILED = (
 """Of ``caesura.worker.inference.native``; products are compiled for x86-64 alone."""
 
 _OURS = ("worker", "schemas", "models")
-"""They stand within ``caesura``, and nowhere else (ADR 0032)."""
+"""They stand within ``caesura``, and nowhere else (ADR 0001)."""
 
 
 def findings(target: Path) -> Iterator[str]:

@@ -14,8 +14,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Columns", "read_columns", "write_columns"]
-
 Columns: TypeAlias = Mapping[str, NDArray[Any]]
 
 

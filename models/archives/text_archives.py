@@ -10,8 +10,6 @@ import numpy as np
 from caesura.models.archives.columns import read_columns, write_columns
 from caesura.models.data.packing import PackedText
 
-__all__ = ["text_from", "write_text"]
-
 _MOST_PIECES = np.iinfo(np.uint8).max
 
 

@@ -19,8 +19,6 @@ from torch import Tensor
 
 from caesura.models.archives.columns import read_columns, write_columns
 
-__all__ = ["BITS", "weights_from", "write_weights"]
-
 BITS = (8, 12)
 _KEPT = ("kind", "config", "corpora")
 _ABOUT = "about"  # the member that is no tensor

@@ -12,8 +12,6 @@ from rich.progress import track
 from caesura.models.archives.text_archives import text_from, write_text
 from caesura.models.data.packing import PackedText
 
-__all__ = ["register"]
-
 _ENDING = ".archive"
 _TEXT = ".npz"
 _WEIGHTS = (".pt", ".safetensors")

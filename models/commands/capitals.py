@@ -21,12 +21,12 @@ from caesura.models.commands.label_figures import (
     opened_engine,
     scored_models,
 )
-from caesura.models.commands.options import CORPORA, SHIPPED, Corpora, Models
+from caesura.models.commands.options import CORPORA, SHIPPED, Corpora, LanguageCode, Models
 from caesura.models.evaluation.capitals import CAPITAL_TEXTS, CapitalFigure, evaluate_capitals
 from caesura.models.languages.english import ENGLISH
+from caesura.models.languages.language import Language
+from caesura.models.languages.registry import LANGUAGES
 from caesura.worker.option_groups import grouped
-
-__all__ = ["capitals_table", "register"]
 
 
 def register(app: typer.Typer) -> None:
@@ -36,8 +36,9 @@ def register(app: typer.Typer) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapitalsScored:
-    """What ``casing`` is told."""
+    """What ``casing`` is told. language: of the corpora; without one named, a few English ones or all edited ones."""
 
+    language: LanguageCode = ENGLISH.code
     models: Models = SHIPPED
     corpora: Corpora = CORPORA
     corpus: Annotated[list[str] | None, typer.Option(help="A corpus's name; may be repeated.")] = None
@@ -55,26 +56,34 @@ class CapitalsScored:
 @grouped
 def casing(asked: CapitalsScored) -> None:
     """Print P, R and F1 of capitals inside sentences with 95 % intervals, names apart, streaming (F=3, T=6)."""
-    engine = opened_engine(asked.models, ENGLISH.code, asked.checkpoint, asked.vocabulary, asked.threads)
+    language = LANGUAGES[asked.language]
+    edited = (
+        CAPITAL_TEXTS if language is ENGLISH else [name for name in language.recipe.mix if _is_edited(language, name)]
+    )
+    engine = opened_engine(asked.models, language.code, asked.checkpoint, asked.vocabulary, asked.threads)
     figures: list[CapitalFigure] = []
     with Progress() as bar:
-        for name in asked.corpus or CAPITAL_TEXTS:
+        for name in asked.corpus or edited:
             told = partial(bar.advance, bar.add_task(f"{name}: words", total=None))
             figures += evaluate_capitals(
                 engine,
                 asked.corpora,
                 name,
-                language=ENGLISH,
+                language=language,
                 limit=asked.max_words,
                 table_words=asked.table_words,
                 by_document=asked.by_document,
                 progress=told,
             )
-    print(asked.checkpoint or names_of(scored_models(engine.models, ENGLISH.code)))
+    print(asked.checkpoint or names_of(scored_models(engine.models, language.code)))
     print(capitals_table(figures))
     if asked.json_file is not None:
         asked.json_file.parent.mkdir(parents=True, exist_ok=True)
         asked.json_file.write_text(json.dumps([asdict(one) for one in figures], indent=2) + "\n", encoding="utf-8")
+
+
+def _is_edited(language: Language, corpus: str) -> bool:
+    return corpus in language.recipe.fluent and corpus in language.scored["open_text"]
 
 
 def capitals_table(figures: Sequence[CapitalFigure]) -> str:

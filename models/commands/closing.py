@@ -21,8 +21,6 @@ from caesura.worker.option_groups import grouped
 if TYPE_CHECKING:  # the other commands run without torch
     from caesura.models.networks.ct_transformer import CTTransformer
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     """Add the command."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,8 +16,13 @@ from rich.progress import Progress
 from caesura.models.commands.options import CORPORA, SHIPPED, Corpora, Models
 from caesura.models.data.preparation import held_out
 from caesura.models.decoding.labelled_stream import WatchedEngine, active_model
-from caesura.models.evaluation.decoding_tables import changes_table, decodings_tables, revisions_table, stability_tables
-from caesura.models.evaluation.figures_page import put
+from caesura.models.evaluation.decoding_tables import (
+    changes_table,
+    decodings_tables,
+    detections_table,
+    revisions_table,
+    stability_table,
+)
 from caesura.models.evaluation.position_plot import drawn
 from caesura.models.evaluation.stability import detections, growing_input, revisions, stabilities, streams_of
 from caesura.models.evaluation.sweeps import (
@@ -38,7 +44,24 @@ from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.option_groups import grouped
 from caesura.worker.ports.engine import Engine
 
-__all__ = ["register"]
+
+def put(page: Path | None, name: str, text: str, *, max_words: int) -> None:
+    """Print a text, and put it in the place that ``page`` has for it; ValueError where it has none.
+
+    max_words: how much text the command was told to read, which the page says.
+    """
+    print(text)
+    if page is None:
+        return
+    before, begins, rest = page.read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")
+    _, ends, after = rest.partition(f"<!-- end of {name} -->\n")
+    if not begins or not ends:
+        raise ValueError(f"{page} has no place for {name}")
+    today = dt.datetime.now(tz=dt.UTC).date().isoformat()
+    page.write_text(
+        f"{before}{begins}\nMeasured {today} with `--max-words {max_words}`: {text}\n\n{ends}{after}", encoding="utf-8"
+    )
+
 
 MaxWords = Annotated[int, typer.Option(help="Held-out words a corpus.")]
 Page = Annotated[Path | None, typer.Option(help="Also put the tables on this page (docs/decoding-figures.md).")]
@@ -123,7 +146,8 @@ def stability(
         streams = streams_of(WatchedEngine(engine), documents, progress=advance)
     rows, found = list(stabilities(streams, documents)), list(detections(streams, documents))
     model = active_model(engine, ENGLISH.code)
-    put(page, "stability", stability_tables(model, words, rows, found), max_words=max_words)
+    put(page, "stability", stability_table(model, words, rows), max_words=max_words)
+    print(f"Time to detection, {detections_table(model, words, found)}")
     put(page, "revisions", revisions_table(model, words, list(revisions(streams, documents))), max_words=max_words)
 
 

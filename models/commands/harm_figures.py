@@ -12,13 +12,13 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from caesura.models.commands.label_figures import OneLanguage, Threads
-from caesura.models.commands.options import CORPORA, SHIPPED, Corpora, Models
+from caesura.models.commands.label_figures import OneLanguage, Threads, scored_models
+from caesura.models.commands.options import CORPORA, SHIPPED, ActiveModels, Corpora, Models
 from caesura.models.data.preparation import held_out
 from caesura.models.data.swda import read_swda_test
 from caesura.models.decoding.labelling_runs import published_words
 from caesura.models.evaluation.harm import LEVELS, Harm, HarmRow, SaidSession, harm_table, harms
-from caesura.models.evaluation.number_sentences import number_faults, number_sessions
+from caesura.models.evaluation.number_sentences import NUMBER_LANGUAGES, number_faults, number_sessions
 from caesura.models.evaluation.said_sessions import childes_sessions, document_sessions, line_sessions
 from caesura.models.evaluation.switchboard import INTERREGNA, gold_tags
 from caesura.models.languages.registry import LANGUAGES
@@ -26,8 +26,6 @@ from caesura.worker.adapters.onnx.engine import OnnxEngine
 from caesura.worker.core.rendering.cleaning import CleaningLevel
 from caesura.worker.option_groups import grouped
 from caesura.worker.ports.engine import Engine
-
-__all__ = ["register"]
 
 _AROUND = 6
 
@@ -43,9 +41,7 @@ class MeasuredHarm:
     """What ``harm`` is told: the models, the texts, how much of them."""
 
     models: Models = SHIPPED
-    active: Annotated[
-        list[str] | None, typer.Option("--active", help="A model of the folder to measure, by id; may be repeated.")
-    ] = None
+    active: ActiveModels = None
     language: OneLanguage = None
     corpora: Corpora = CORPORA
     lines: Annotated[
@@ -91,9 +87,7 @@ def measure_harm(asked: MeasuredHarm) -> None:
 def check_numbers(
     *,
     models: Models = SHIPPED,
-    active: Annotated[
-        list[str] | None, typer.Option("--active", help="A model of the folder to ask, by id; may be repeated.")
-    ] = None,
+    active: ActiveModels = None,
     language: OneLanguage = None,
     seed: Annotated[int, typer.Option(help="Draws the sentences.")] = 11,
     each: Annotated[int, typer.Option(help="Sentences of a frame.", min=1)] = 20,
@@ -103,7 +97,11 @@ def check_numbers(
     engine = OnnxEngine(models, active=active or (), threads=threads)
     engine.warm_up()
     wrong = False
-    for model in (model for model in engine.models if model.active and language in (None, model.language)):
+    if language not in (None, *NUMBER_LANGUAGES):
+        raise typer.BadParameter(f"one of {', '.join(NUMBER_LANGUAGES)}", param_hint="--language")
+    for model in scored_models(engine.models, language):
+        if model.language not in NUMBER_LANGUAGES:
+            continue
         sessions = list(number_sessions(model.language, each=each, seed=seed))
         words = published_words(engine, [said.words for said in sessions], language=model.language)
         found = number_faults(sessions, words)
@@ -144,7 +142,7 @@ def _texts(asked: MeasuredHarm) -> Iterator[tuple[str, Callable[[], Iterator[Sai
     for path in asked.lines or ():
         texts[path.stem] = partial(line_sessions, path)
     texts["numbers"] = lambda: chain.from_iterable(
-        number_sessions(language, seed=asked.seed) for language in ("en", "zh")
+        number_sessions(language, seed=asked.seed) for language in NUMBER_LANGUAGES
     )
     texts["CHILDES"] = partial(childes_sessions, asked.corpora)
     texts["Switchboard"] = partial(_switchboard, asked.corpora)

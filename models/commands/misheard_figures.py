@@ -26,8 +26,6 @@ from caesura.models.languages.english import ENGLISH
 from caesura.worker.adapters.onnx.engine import OnnxEngine
 from caesura.worker.inference.model.model_folder import read_models_folder
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     """Add the command."""

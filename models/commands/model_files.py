@@ -23,8 +23,6 @@ from caesura.models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, r
 from caesura.models.training.averaging import write_average
 from caesura.worker.inference.model.wordpiece import WordPiece
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""

@@ -16,23 +16,6 @@ from caesura.models.languages.registry import LANGUAGES
 if TYPE_CHECKING:  # the other commands run without torch
     from caesura.models.training.causal_reader import Reader
 
-__all__ = [
-    "CHECKPOINT",
-    "CORPORA",
-    "DATA",
-    "SHIPPED",
-    "CheckpointFile",
-    "Corpora",
-    "Corpus",
-    "Data",
-    "LanguageCode",
-    "Models",
-    "Vocabulary",
-    "asked_reader",
-    "mark_constants",
-    "packed_files",
-]
-
 Vocabulary = Annotated[Path, typer.Option(help="WordPiece vocabulary, a piece a line.", exists=True, dir_okay=False)]
 Corpora = Annotated[
     Path,
@@ -44,6 +27,9 @@ Corpus = Annotated[
     list[str] | None, typer.Option(help="A corpus's name; may be repeated; all of the language's mix if none is given.")
 ]
 Models = Annotated[Path, typer.Option(help="The models folder.", show_default="shipped")]
+ActiveModels = Annotated[
+    list[str] | None, typer.Option("--active", help="A model of the folder, by id; may be repeated.")
+]
 Data = Annotated[Path, typer.Option(help="Folder of the packed text.")]
 LanguageCode = Annotated[str, typer.Option(help=f"One of {', '.join(LANGUAGES)}.")]
 CheckpointFile = Annotated[Path, typer.Option(help="The checkpoint file; training goes on from one that exists.")]

@@ -13,8 +13,6 @@ from caesura.models.data.packing import PackedText
 from caesura.models.evaluation.soft_label_f1 import packed_scores
 from caesura.models.networks.pieces import LEADING, read_vocabulary
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     """Add the command."""

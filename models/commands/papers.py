@@ -14,8 +14,6 @@ from caesura.worker.option_groups import grouped
 if TYPE_CHECKING:  # the other commands run without torch
     from caesura.models.evaluation.papers.plans import Scope
 
-__all__ = ["register"]
-
 _FOLDER = Path("build/papers")
 _PLANS = ("joint", "self-training", "sapr")
 Folder = Annotated[Path, typer.Option(help="Where text, tests and results lie: data/, tests/ and out/ in it.")]

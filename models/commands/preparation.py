@@ -17,8 +17,6 @@ from caesura.models.networks.pieces import MAX_PIECES, UNKNOWN_PIECE, read_vocab
 from caesura.worker.inference.model.wordpiece import WordPiece
 from caesura.worker.option_groups import grouped
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     """Add the command."""

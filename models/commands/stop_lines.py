@@ -22,8 +22,6 @@ from caesura.models.networks.pieces import LEADING, MAX_PIECES, UNKNOWN_PIECE, r
 from caesura.worker.inference.model.wordpiece import WordPiece
 from caesura.worker.option_groups import grouped
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -58,8 +56,7 @@ def print_stop_lines(asked: ComparedLines) -> None:
     Each flush is one pass over the words before it, in PyTorch; `false-stops` has the shares as a stream.
     """
     from caesura.models.decoding.checkpoint_engine import CheckpointEngine  # noqa: PLC0415 - the other commands run without torch
-    from caesura.models.evaluation.flush_scores import flush_scores  # noqa: PLC0415
-    from caesura.models.evaluation.reader_scores import reader_scores  # noqa: PLC0415
+    from caesura.models.evaluation.flush_scores import flush_scores, reader_scores  # noqa: PLC0415
     from caesura.models.networks.checkpoints import load_any_network  # noqa: PLC0415
 
     if asked.reader is not None and asked.language != "en":

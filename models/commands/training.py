@@ -23,8 +23,6 @@ from caesura.worker.option_groups import grouped
 if TYPE_CHECKING:  # the other commands run without torch
     from caesura.models.networks.registry import Network
 
-__all__ = ["register"]
-
 _TAGS, _CASINGS = len(Disfluency), len(Casing)
 
 

@@ -10,8 +10,6 @@ import typer
 
 from caesura.models.commands.options import CHECKPOINT, DATA, CheckpointFile, Corpus, Data, LanguageCode, Vocabulary
 
-__all__ = ["Device", "LearntText", "NetworkChoice", "SoftLabelling", "TrainingCourse"]
-
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
 
 

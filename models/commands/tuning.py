@@ -20,8 +20,6 @@ from caesura.worker.errors import FatalError
 from caesura.worker.inference.model.model_folder import StoredModel
 from caesura.worker.option_groups import grouped
 
-__all__ = ["register"]
-
 _NEEDED = ("torch", "onnx", "safetensors")
 _WRAPPED_SHARE = 0.5
 

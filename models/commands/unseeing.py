@@ -16,8 +16,6 @@ from caesura.models.languages.registry import LANGUAGES
 from caesura.models.networks.pieces import read_vocabulary
 from caesura.schemas.labels import Casing, Disfluency
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     """Add the command."""

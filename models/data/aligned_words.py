@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from caesura.schemas.labels import Disfluency, Punctuation
 
-__all__ = ["REPARANDUM", "UNKNOWN", "AlignedDocument", "move_marks", "strongest"]
-
 UNKNOWN = -1
 """The label of a word whose label nobody knows: its loss is masked."""
 

@@ -13,8 +13,6 @@ from caesura.models.data.english_corpora import ENGLISH_TEXT
 from caesura.models.data.swda import Role, SpeakerSide, read_swda_training
 from caesura.schemas.labels import Disfluency
 
-__all__ = ["BENCHMARK_MIX", "read_benchmark_corpus", "side_document", "ted_text"]
-
 BENCHMARK_MIX = {"ted": 5_300_000, "swda": 2_000_000, "swda_marked": 2_000_000}
 """The corpora, and how many words of each are trained on at most; swda_marked is swda with its marks."""
 

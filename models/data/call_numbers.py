@@ -11,8 +11,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-__all__ = ["NUMBERS"]
-
 _SAID = "zero one two three four five six seven eight nine".split()
 _TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()

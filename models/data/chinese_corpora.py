@@ -20,15 +20,6 @@ from caesura.models.data.disfluencies import SpeechHabits
 from caesura.schemas.labels import Disfluency
 from caesura.worker.core.language.dictionary import HAN
 
-__all__ = [
-    "CHINESE_CORPORA",
-    "CHINESE_SPEECH",
-    "CHINESE_TEST",
-    "read_chinese_corpus",
-    "read_chinese_units",
-    "read_cs2w",
-]
-
 _LINK = re.compile(r"\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])")
 _ASIDE = r"（[^）]*）|\([^)]*\)|\[[^\]]*\]|【[^】]*】|<[^>]*>|https?://\S+|\*\*|__|`"
 _TEXT = CorpusRules(drop=_ASIDE)

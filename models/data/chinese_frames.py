@@ -6,8 +6,6 @@ from __future__ import annotations
 from caesura.models.data.chinese_numbers import dates, read_out, sums, times_table, years, yuan
 from caesura.models.data.spoken_patterns import Frames
 
-__all__ = ["CHINESE_FRAMES"]
-
 _WORDS: dict[str, list[str]] = {
     "sum": sums(300),
     "yuan": yuan(200),

@@ -19,8 +19,6 @@ from caesura.schemas.state import ModelWord
 from caesura.worker.core.language.dictionary import HAN, load_dictionary
 from caesura.worker.core.language.segmentation import ChineseSegmenter
 
-__all__ = ["LabelledUnit", "add_turn", "cut_again", "read_chinese_marks"]
-
 _LETTER = rf"[^\W{HAN}_]"
 _MARKS = ",\uff0c\u3001\u3002.\uff0e!\uff01?\uff1f;\uff1b:\uff1a"
 _TOKENS = re.compile(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 
-__all__ = ["CHINESE_NUMBER_SIGNS", "count_said", "dates", "read_out", "sums", "times_table", "years", "yuan"]
-
 _DIGITS = ["零", "一", "二", "三", "四", "五", "六", "七", "八", "九"]
 
 

@@ -22,8 +22,6 @@ from caesura.models.data.aligned_words import REPARANDUM, AlignedDocument
 from caesura.models.data.chinese_marks import cut_again
 from caesura.worker.core.language.dictionary import HAN, word_list
 
-__all__ = ["Kinds", "chinese_kinds", "with_other_words"]
-
 _OPEN_KINDS = frozenset(("n", "nr", "ns", "nt", "nz", "v", "vn", "a", "b", "t", "s", "i", "l"))
 _LINE = re.compile(rf"^([{HAN}]+) ([0-9]+) ([a-z]+)$", re.MULTILINE)
 _KNOWN_TO_MANY = 200

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from caesura.models.data.aligned_words import AlignedDocument
 
-__all__ = ["CorpusRules", "marked_well", "place", "read_in_order", "read_texts"]
-
 _SHORTEST_WORDS = 40
+ASIDE = r"\([^)]*\)|\[[^\]]*\]"
+"""Brackets hold notes of the transcribers, which are no speech."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

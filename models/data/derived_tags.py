@@ -17,9 +17,6 @@ from caesura.models.data.disfluencies import ANSWERS, ENGLISH_SPEECH, SpeechHabi
 from caesura.models.data.marks import MarkedWord
 from caesura.schemas.labels import Disfluency, Punctuation
 
-__all__ = ["ENGLISH_SIGNS", "SlipSigns", "derive_tags"]
-
-
 _WITHIN = (Punctuation.NONE, Punctuation.COMMA)
 """The marks after which a turn goes on."""
 

@@ -17,8 +17,6 @@ from caesura.models.data.corpora import place
 from caesura.models.data.iwslt import BenchmarkText, read_iwslt
 from caesura.worker.core.language.normalisation import model_view
 
-__all__ = ["dev_half", "dev_talks"]
-
 _ORIGINALS = "ted_dev2012_originals.jsonl.xz"
 _RUN = 8
 

@@ -23,17 +23,6 @@ from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
 from caesura.models.data.chinese_numbers import CHINESE_NUMBER_SIGNS
 from caesura.schemas.labels import Disfluency, Punctuation
 
-__all__ = [
-    "ANSWERS",
-    "ENGLISH_SPEECH",
-    "FILLED_PAUSES",
-    "FUNCTION_WORDS",
-    "NUMBER_WORDS",
-    "SpeechHabits",
-    "insert_disfluencies",
-    "is_meant_said_again",
-]
-
 FILLED_PAUSES = frozenset("uh um er erm uhm hmm umm uhh".split())
 ANSWERS = frozenset(("uh huh", "uh oh", "uh uh", "nuh uh", "mm hmm", "mhm hmm", "hmm mm", "unh unh", "mm mm"))
 """Two sounds that are an answer or a warning together, though each may be a filled pause alone."""

@@ -19,8 +19,6 @@ from caesura.models.data.disfluencies import FILLED_PAUSES
 from caesura.models.data.marks import MarkedWord, read_marks
 from caesura.schemas.labels import Disfluency, Punctuation
 
-__all__ = ["read_disfl_qa", "read_rev16"]
-
 _MARKERS = (
     "no wait|no sorry|no i mean|no make that|no scratch that|scratch that|or rather|i mean|i meant|you know|sort of|"
     "kind of|make that|sorry|actually|rather|wait|no|oops|well|like|so|actually no|hold on|excuse me|oh|ah|or|okay|"

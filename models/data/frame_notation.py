@@ -12,8 +12,6 @@ from collections.abc import Iterator, Sequence
 from caesura.schemas.labels import Disfluency
 from caesura.worker.core.language.normalisation import model_view
 
-__all__ = ["CHOICE", "bare", "labelled_spans", "tags_of", "word_tags"]
-
 CHOICE = re.compile(r"\(([^()]*\|[^()]*)\)")
 """The innermost choice."""
 

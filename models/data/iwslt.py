@@ -14,8 +14,6 @@ from pathlib import Path
 
 from caesura.schemas.labels import Punctuation
 
-__all__ = ["BenchmarkText", "read_iwslt"]
-
 _CLITICS = frozenset(("n't", "'s", "'re", "'m", "'ll", "'ve", "'d"))
 _MARKS = {
     "O": Punctuation.NONE,

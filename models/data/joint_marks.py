@@ -23,8 +23,6 @@ from caesura.models.data.english_corpora import ENGLISH_CORPORA
 from caesura.schemas.labels import Punctuation
 from caesura.worker.core.language.normalisation import model_view
 
-__all__ = ["ATOMS", "MAX_RUN", "MarkedText", "Run", "as_documents", "read_joint_text", "run_table"]
-
 ATOMS = ("", ",", ".", "?", "!", ";", ":", '"', "--", "(", ")", "...")
 """The marks by number; 0 is none, and the first three are those of ``labels``."""
 

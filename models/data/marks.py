@@ -4,7 +4,6 @@ The map, as it was found when IWSLT ``dev2012`` was aligned with its originals: 
 92 %), ``;`` ``!`` and ``...`` periods (97 %). An ellipsis before a small letter goes on with its sentence: a comma.
 """
 
-# ruff: noqa: SIM905 - a list of words reads best as words
 from __future__ import annotations
 
 import re
@@ -12,11 +11,27 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from caesura.models.data.aligned_words import UNKNOWN, strongest
-from caesura.models.data.written_case import read_casing
-from caesura.schemas.labels import Punctuation
+from caesura.schemas.labels import Casing, Punctuation
+from caesura.worker.core.language.casing import casing_of
 from caesura.worker.core.language.normalisation import model_view
 
-__all__ = ["ENGLISH_WRITING", "MarkedWord", "Writing", "read_marks"]
+
+@lru_cache(maxsize=200_000)
+def read_casing(written: str, view: str, *, may_begin: bool) -> int:
+    """Return the label of a word, given as the text writes it and as the model sees it.
+
+    may_begin: a sentence may begin with it. There a capital letter says nothing of the word, but of "I" and "I'm",
+    which always have one; nor does a small letter, which is a slip there.
+    """
+    casing = casing_of(written)
+    if casing is None:
+        return UNKNOWN
+    hidden = may_begin and casing in (Casing.SMALL, Casing.CAPITAL_FIRST)
+    return UNKNOWN if hidden and not (view == "i" or view.startswith("i'")) else int(casing)
+
+
+# ruff: noqa: SIM905 - a list of words reads best as words
+
 
 _DASH = "\u2014"
 _ELLIPSIS = "\u2026"

@@ -23,8 +23,6 @@ from caesura.schemas.labels import Disfluency, Punctuation
 from caesura.worker.core.language.normalisation import model_view
 from caesura.worker.inference.model.wordpiece import WordPiece
 
-__all__ = ["CUTS", "PackedTest", "iwslt_test", "packed_test", "switchboard_test", "talks_test"]
-
 CUTS = ("running", "sentences")
 
 _ENDS = (int(Punctuation.PERIOD), int(Punctuation.QUESTION))

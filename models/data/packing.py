@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
 from caesura.worker.inference.model.wordpiece import WordPiece
 
-__all__ = ["PackedText", "pack"]
-
 
 @dataclass(frozen=True, slots=True)
 class PackedText:

@@ -17,8 +17,6 @@ from caesura.models.data.packed_tests import PackedTest, iwslt_test, packed_test
 from caesura.models.data.packing import pack
 from caesura.worker.inference.model.wordpiece import WordPiece
 
-__all__ = ["JOINT", "pack_joint_text", "pack_tests"]
-
 JOINT = {"novels": ("eltec_novels_fifth", 10), "talk": ("crd3", 40)}
 """Each kind of text: its corpus, and how many documents one is held out of."""
 

@@ -12,14 +12,33 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from caesura.models.data.aligned_words import AlignedDocument
-from caesura.models.data.contamination import MAX_SHARED, SharedText
 from caesura.models.data.corpora import place
 from caesura.models.data.packing import pack
 from caesura.models.data.recipes import Recipe
 from caesura.models.data.recogniser_errors import ERROR_RATE, MisheardWords
 from caesura.worker.inference.model.wordpiece import WordPiece
 
-__all__ = ["CorpusCounts", "held_out", "prepare", "prepare_held_out", "training_documents"]
+MAX_SHARED = 3
+_N = 12
+
+
+def ngrams(words: Sequence[str]) -> set[int]:
+    """Return the hashes of the distinct 12-grams of ``words``."""
+    return {hash(tuple(words[i : i + _N])) for i in range(len(words) - _N + 1)}
+
+
+class SharedText:
+    """The 12-grams of the test sets."""
+
+    def __init__(self, tests: Iterable[Sequence[str]]) -> None:
+        """Take the words of each test set, in the form that the training words have."""
+        self._tests: set[int] = set()
+        for words in tests:
+            self._tests |= ngrams(words)
+
+    def shared(self, words: Sequence[str]) -> int:
+        """Return how many distinct 12-grams of ``words`` stand in a test set."""
+        return len(ngrams(words) & self._tests)
 
 
 @dataclass(slots=True)

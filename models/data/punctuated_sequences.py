@@ -12,10 +12,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from caesura.models.networks.ct_transformer import PADDING_WORD
 from caesura.models.networks.sapr import SAPRConfig
-
-__all__ = ["PunctuatedSequences", "punctuated"]
+from caesura.worker.inference.network.full_network import PADDING_WORD
 
 _IGNORED = -100
 

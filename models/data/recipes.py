@@ -15,8 +15,6 @@ from typing import Protocol
 from caesura.models.data.aligned_words import AlignedDocument
 from caesura.models.data.corpora import place
 
-__all__ = ["DISFLUENT_SHARE", "DocumentReader", "Recipe", "is_held_out"]
-
 DISFLUENT_SHARE = 0.45
 """Of the sentences of a fluent corpus, those that disfluencies are inserted into."""
 

@@ -19,8 +19,6 @@ from collections.abc import Sequence
 from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
 from caesura.schemas.labels import Disfluency, Punctuation
 
-__all__ = ["ERROR_RATE", "MisheardWords", "sound_key"]
-
 ERROR_RATE = 0.1
 _SWALLOWED, _HEARD = 0.3, 0.1
 _SHORT = 4

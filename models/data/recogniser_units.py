@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 from caesura.schemas.state import ModelWordPiece
 
-__all__ = ["as_units"]
-
 
 def as_units(texts: Iterable[str]) -> list[ModelWordPiece]:
     """Return one unit a text, numbered in ``position``; times and offsets mean nothing here."""

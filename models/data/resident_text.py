@@ -16,9 +16,7 @@ from torch import Tensor
 from caesura.models.data.packing import PackedText
 from caesura.models.data.samples import LONGEST_WORDS, TAIL_SHARE, Sample, sample_groups
 from caesura.models.data.soft_labels import Taught
-from caesura.models.networks.ct_transformer import PADDING_WORD
-
-__all__ = ["IGNORED", "Batch", "ResidentText", "batches"]
+from caesura.worker.inference.network.full_network import PADDING_WORD
 
 IGNORED = -100
 """The label of a piece that is not a word's last, or whose word's label nobody knows."""

@@ -16,8 +16,6 @@ from caesura.models.data.corpora import CorpusRules, marked_well, read_in_order
 from caesura.models.data.derived_tags import ENGLISH_SIGNS, SlipSigns, derive_tags
 from caesura.models.data.marks import ENGLISH_WRITING, Writing, read_marks
 
-__all__ = ["RunningText"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningText:

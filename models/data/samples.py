@@ -15,8 +15,6 @@ import numpy as np
 
 from caesura.models.data.packing import PackedText
 
-__all__ = ["LONGEST_WORDS", "TAIL_SHARE", "Sample", "cut_samples", "sample_groups", "with_left_context"]
-
 Sample = tuple[int, int]
 """First word, and the word after the last."""
 

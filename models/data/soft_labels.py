@@ -19,8 +19,6 @@ from caesura.models.data.aligned_words import UNKNOWN
 from caesura.models.data.packing import PackedText
 from caesura.schemas.labels import Casing, Punctuation
 
-__all__ = ["Taught", "TaughtFile", "forget_labels", "load_taught", "with_pseudo_sentences"]
-
 Taught = NDArray[np.float16]
 """(words, P + Q) or (words, P + Q + C): see the head of the file."""
 

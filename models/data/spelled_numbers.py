@@ -12,8 +12,6 @@ from collections.abc import Callable
 from caesura.models.data.aligned_words import AlignedDocument
 from caesura.schemas.labels import Casing, Disfluency, Punctuation
 
-__all__ = ["SPELLED", "french", "german", "spanish", "with_spelled_numbers"]
-
 _MOST_DIGITS = 7
 _GERMAN_SMALL = (
     "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn "

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from caesura.models.data.spoken_patterns import Frames
 
-__all__ = ["ENGLISH_FRAMES"]
-
 
 def _said_twice(words: str) -> list[str]:
     return [f"{word} and {word}" for word in words.split()]

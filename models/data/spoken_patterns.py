@@ -20,8 +20,6 @@ from caesura.models.data.frame_notation import CHOICE, bare, labelled_spans, tag
 from caesura.models.data.marks import ENGLISH_WRITING, Writing, read_marks
 from caesura.schemas.labels import Punctuation
 
-__all__ = ["Frames", "add_chinese", "add_spaced", "pattern_documents"]
-
 _DOCUMENTS, _SENTENCES = 1600, 25
 _SLOT = re.compile(r"<(\w+)>")
 

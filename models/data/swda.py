@@ -25,8 +25,6 @@ from pathlib import Path
 from caesura.schemas.labels import Punctuation
 from caesura.worker.core.language.normalisation import model_view
 
-__all__ = ["Role", "SpeakerSide", "read_sides", "read_swda_test", "read_swda_training"]
-
 _ARCHIVE = "swda_utt.tar.xz"
 _TEST = re.compile(r"sw_\d+_4[01]\d\d\.utt$")
 _TRAINING = re.compile(r"sw_\d+_[23]\d\d\d\.utt$")

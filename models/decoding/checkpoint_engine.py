@@ -27,8 +27,6 @@ from caesura.worker.errors import FatalError
 from caesura.worker.inference.model.wordpiece import WordPiece
 from caesura.worker.ports.engine import Engine, EngineModel, EngineWork
 
-__all__ = ["CheckpointEngine"]
-
 _BATCH = 32
 _GOES_ON = [mark.value for mark in Punctuation if not mark.ends_sentence]
 

@@ -20,11 +20,10 @@ import torch
 from torch import Tensor
 
 from caesura.models.data.joint_marks import MAX_RUN
-from caesura.models.networks.ct_transformer import PADDING_WORD, following_words
+from caesura.models.networks.ct_transformer import following_words
 from caesura.models.networks.registry import Network
 from caesura.models.networks.sapr import SAPR, SAPRConfig
-
-__all__ = ["ConstrainedDecoder", "labeller", "runs_of"]
+from caesura.worker.inference.network.full_network import PADDING_WORD
 
 
 class ConstrainedDecoder:

@@ -21,8 +21,6 @@ from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.core.session.stream import StreamingLabeller
 from caesura.worker.ports.engine import Engine
 
-__all__ = ["LabelledStep", "Stream", "WatchedEngine", "active_model", "run_stream"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledStep:

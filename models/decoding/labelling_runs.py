@@ -16,17 +16,6 @@ from caesura.worker.core.language.segmentation import segmenters
 from caesura.worker.core.session.session import Session
 from caesura.worker.ports.engine import Engine
 
-__all__ = [
-    "MARK_NUMBERS",
-    "TAG_NUMBERS",
-    "Labelled",
-    "Progress",
-    "label_offline",
-    "label_streams",
-    "published_segments",
-    "published_words",
-]
-
 _EVENT_WORDS = 30
 MARK_NUMBERS = {mark.published: int(mark) for mark in Punctuation}
 TAG_NUMBERS = {tag.published: int(tag) for tag in Disfluency}
@@ -35,7 +24,7 @@ Labelled = tuple[list[int], list[int]]
 """A text's marks and tags, one of each a word."""
 
 Progress = Callable[[int], None]
-"""TeacherTargets how many words are done since the last call."""
+"""Told how many words are done since the last call."""
 
 
 def label_streams(

@@ -14,8 +14,6 @@ from caesura.models.data.samples import Sample
 from caesura.models.networks.arithmetic import quick_arithmetic
 from caesura.models.networks.ct_transformer import last_pieces
 
-__all__ = ["of_last_words"]
-
 _AT_ONCE = 64
 
 

@@ -22,8 +22,6 @@ from dataclasses import dataclass
 from caesura.worker.core.language.labelling import LabelRequest
 from caesura.worker.ports.engine import Engine
 
-__all__ = ["CHUNK_WORDS", "MIN_WORDS_CUT", "WINDOW_WORDS", "Chunk", "Chunked", "Cut", "label_chunks", "split"]
-
 CHUNK_WORDS, WINDOW_WORDS, MIN_WORDS_CUT = 30, 15, 10
 _CHUNKS_AT_ONCE = 64
 

@@ -10,8 +10,6 @@ from caesura.schemas.labels import Labels
 from caesura.worker.core.language.labelling import LabelRequest
 from caesura.worker.ports.engine import Engine, EngineModel, EngineWork
 
-__all__ = ["PassingEngine"]
-
 
 class PassingEngine(Engine):
     """A ``caesura.worker.ports.engine.Engine`` before another one."""

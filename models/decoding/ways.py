@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from caesura.models.decoding.overlapping_chunks import Chunk, Cut, split
 
-__all__ = ["OFFLINE", "STREAMING", "Decoding", "ahead", "offline_chunks"]
-
 _WORDS_BEFORE = 64
 
 

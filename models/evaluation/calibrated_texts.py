@@ -6,14 +6,15 @@ Switchboard and CHILDES are scored only: nothing that is shipped learns from the
 from __future__ import annotations
 
 import random
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
 from caesura.models.data.preparation import held_out
@@ -21,27 +22,31 @@ from caesura.models.data.recipes import Recipe
 from caesura.models.data.swda import read_swda_test
 from caesura.models.decoding.labelling_runs import Progress, published_segments
 from caesura.models.evaluation.calibration import Answers, TurnEnds, fit_line, kinds_of, marks_of, turn_ends_of
+from caesura.models.evaluation.chinese import characters
 from caesura.models.evaluation.false_stops import FlushPoint, flush_points
 from caesura.models.evaluation.figures import GoldSession
 from caesura.models.evaluation.said_sessions import childes_sessions
 from caesura.models.evaluation.switchboard import INTERREGNA, gold_tags
 from caesura.schemas.labels import Punctuation
 from caesura.schemas.model_manifest import Calibration
-from caesura.worker.core.language.dictionary import HAN
 from caesura.worker.core.language.labelling import Probabilities
 from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.ports.engine import Engine
 
-__all__ = ["CalibrationTexts", "Sure"]
-
 _RULES = DecodingRules(probabilities=Probabilities.WORDS)
-_TAGGED = {"en": ("rev16", "disfl_qa"), "zh": ("cs2w",)}
+_TAGGED = {"en": ("rev16", "disfl_qa"), "zh": ("cs2w",), "fr": ("parisstories",)}
 """Corpora whose tags people set, and that may be learnt from; fluent ones, where each tag is O, are scored only."""
-_SPOKEN = {"en": ("earnings22", "cabnc", "ami"), "zh": ("audreyt_train", "kdconv")}
-"""Calls, everyday talk, meetings."""
+_SPOKEN = {
+    "en": ("earnings22", "cabnc", "ami"),
+    "zh": ("audreyt_train", "kdconv"),
+    "de": ("bundestag_fragen", "nationalrat_at"),
+    "es": ("mananeras_mx", "discursos_ar"),
+    "fr": ("fredsum_debats", "parisstories"),
+}
+"""Calls, everyday talk, meetings; questions and debates where there is no such text."""
+CALIBRATED_LANGUAGES = tuple(_SPOKEN)
 _SESSION_WORDS = 200
 _ENDS = frozenset(int(mark) for mark in Punctuation if mark.ends_sentence)
-_CHINESE = re.compile(rf"[{HAN}]+")
 _SWITCHBOARD, _CHILDES = "Switchboard, never fitted to", "CHILDES, never fitted to"
 
 
@@ -54,20 +59,33 @@ class Sure:
     last_marks: dict[str, Answers] = field(default_factory=dict)
     turn_ends: dict[str, TurnEnds] = field(default_factory=dict)
 
-    def calibration(self) -> Calibration:
-        """Return the lines that make these probabilities right, where they were said without any.
-
-        Ends of turns are those of speech.
-        """
-        ends = [found for text, found in self.turn_ends.items() if any(text in spoken for spoken in _SPOKEN.values())]
-        return Calibration(
-            punctuation=reduce(add, self.marks.values()).lines(),
-            closing=reduce(add, self.last_marks.values()).lines(),
-            disfluency=reduce(add, self.kinds.values()).lines(),
-            turn_end=fit_line(
-                np.concatenate([one.said for one in ends]), np.concatenate([one.finished for one in ends])
-            ),
+    def __add__(self, other: Sure) -> Sure:
+        return Sure(
+            self.marks | other.marks,
+            self.kinds | other.kinds,
+            self.last_marks | other.last_marks,
+            self.turn_ends | other.turn_ends,
         )
+
+    def fitted(self, before: Calibration, parts: Iterable[str]) -> Calibration:
+        """Return a calibration with these parts fitted to what was said without any; the others stay as before.
+
+        Ends of turns are those of speech. A part of which the texts say nothing raises ValueError.
+        """
+        answers = {"punctuation": self.marks, "closing": self.last_marks, "disfluency": self.kinds}
+        ends = [found for text, found in self.turn_ends.items() if any(text in spoken for spoken in _SPOKEN.values())]
+        found: dict[str, Any] = {}
+        for part in parts:
+            said = ends if part == "turn_end" else answers[part].values()
+            if not said:
+                raise ValueError(f"{part}: no text to fit it to")
+            if part == "turn_end":
+                found[part] = fit_line(
+                    np.concatenate([one.said for one in ends]), np.concatenate([one.finished for one in ends])
+                )
+            else:
+                found[part] = reduce(add, answers[part].values()).lines()
+        return replace(before, **found)
 
     def table_of_words(self) -> str:
         """Return a Markdown table of the words' marks and tags."""
@@ -78,15 +96,15 @@ class Sure:
         return "\n".join(lines)
 
     def table_of_turn_ends(self) -> str:
-        """Return a Markdown table of flushed last words."""
+        """Return a Markdown table of flushed last words. of chance: the error where all is right."""
         lines = [
-            "| text | points | error | precision at recall 0.9 | recall at precision 0.98 | error of the last mark |",
-            "|---|---|---|---|---|---|",
+            "| text | points | error | of chance | precision at recall 0.9 | recall at precision 0.98 | last mark |",
+            "|---|---|---|---|---|---|---|",
         ]
         for text, ends in self.turn_ends.items():
             lines.append(
-                f"| {text} | {len(ends.said)} | {ends.error:.3f} | {ends.precision_at(0.9):.3f} "
-                f"| {ends.recall_at(0.98):.3f} | {self.last_marks[text].error:.3f} |"
+                f"| {text} | {len(ends.said)} | {ends.error:.3f} | {ends.error_of_chance:.3f} "
+                f"| {ends.precision_at(0.9):.3f} | {ends.recall_at(0.98):.3f} | {self.last_marks[text].error:.3f} |"
             )
         return "\n".join(lines)
 
@@ -100,7 +118,8 @@ class CalibrationTexts:
     """The texts of a language.
 
     open_text: corpora of the recipe. max_words: of a text's half. sentences: of a text's half, each flushed once inside
-    and once at its end. fitted: the halves that are fitted to; else the others, and the texts that are never.
+    and once at its end. fitted: the halves that are fitted to; else the others, and the texts that are never. only:
+    these texts, by the name before a comma; all, where it is empty.
     """
 
     corpora: Path
@@ -110,11 +129,12 @@ class CalibrationTexts:
     max_words: int
     sentences: int
     fitted: bool
+    only: frozenset[str] = frozenset()
 
     def measure(self, engine: Engine, progress: Progress = lambda _: None) -> Sure:
         """Return what the language's active model says of them."""
         sure = Sure()
-        texts = [(text, _cut(sessions), tags) for text, sessions, tags in self._sessions()]
+        texts = [(text, _cut(sessions), tags) for text, sessions, tags in self._sessions() if sessions]
         published = iter(
             published_segments(
                 engine,
@@ -138,27 +158,34 @@ class CalibrationTexts:
 
     def _sessions(self) -> Iterator[tuple[str, Sequence[GoldSession], bool]]:
         """Yield a text's name and sessions, and whether their tags are known."""
-        tagged = _TAGGED[self.language]
-        for corpus in self.open_text:
+        tagged = _TAGGED.get(self.language, ())
+        for corpus in filter(self._wanted, dict.fromkeys((*self.open_text, *tagged))):
             documents = held_out(self.recipe, self.corpora, corpus, max_words=2 * self.max_words)
             halves = _halves([_session(document, self.language) for document in documents], self.max_words)
-            if sessions := halves[not self.fitted]:
-                yield corpus, sessions, corpus in tagged or (corpus in self.recipe.fluent and not self.fitted)
-        if not self.fitted and self.language == "en":
+            fluent = corpus in self.recipe.fluent and not self.fitted
+            yield corpus, halves[not self.fitted], corpus in tagged or fluent
+        if self._scores_only(_SWITCHBOARD):
             sides = [_tagged(side.words, gold_tags(side, INTERREGNA)) for side in read_swda_test(self.corpora)]
             yield _SWITCHBOARD, _halves(sides, self.max_words)[0], True
+        if self._scores_only(_CHILDES):
             utterances = [_tagged(said.words, said.tags) for said in childes_sessions(self.corpora)]
             yield _CHILDES, _halves(utterances, self.max_words)[0], True
 
+    def _wanted(self, text: str) -> bool:
+        return not self.only or text.partition(",")[0] in self.only
+
+    def _scores_only(self, text: str) -> bool:
+        return not self.fitted and self.language == "en" and self._wanted(text)
+
     def _flushes(self) -> Iterator[tuple[str, list[FlushPoint]]]:
         """Yield a text's name and its flushes."""
-        for corpus in self.open_text if self.fitted else _SPOKEN[self.language]:
+        for corpus in filter(self._wanted, self.open_text if self.fitted else _SPOKEN[self.language]):
             documents = held_out(self.recipe, self.corpora, corpus, max_words=5 * self.max_words)
             points = flush_points(documents, random.Random(1), sentences=2 * self.sentences)
             half = slice(None, len(points) // 2) if self.fitted else slice(len(points) // 2, None)
             if points[half]:
                 yield corpus, points[half]
-        if not self.fitted and self.language == "en":
+        if self._scores_only(_SWITCHBOARD):
             documents = [
                 AlignedDocument("swda", str(number), list(side.words), list(side.marks), gold_tags(side, INTERREGNA))
                 for number, side in enumerate(read_swda_test(self.corpora))
@@ -198,9 +225,7 @@ def _session(document: AlignedDocument, language: str) -> GoldSession:
 
 
 def _units(words: Sequence[str], language: str) -> list[str]:
-    if language != "zh":
-        return list(words)
-    return [unit for word in words for unit in (word if _CHINESE.fullmatch(word) else (word,))]
+    return [unit for word in words for unit in characters(word)] if language == "zh" else list(words)
 
 
 def _halves(sessions: Sequence[GoldSession], words: int) -> tuple[list[GoldSession], list[GoldSession]]:

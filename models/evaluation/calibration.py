@@ -15,14 +15,12 @@ from numpy.typing import NDArray
 
 from caesura.models.data.aligned_words import UNKNOWN
 from caesura.models.decoding.labelling_runs import MARK_NUMBERS
-from caesura.schemas.labels import Punctuation, kind_of
+from caesura.schemas.labels import Disfluency, Punctuation, kind_of
 from caesura.schemas.model_manifest import OddsLine
 from caesura.schemas.segments import Segment, SegmentWord
 
-__all__ = ["Answers", "TurnEnds", "expected_error", "fit_line", "kinds_of", "marks_of", "turn_ends_of"]
-
-_KINDS = ("", "RM", "RM", "IM", "IM")
 _BINS = 15
+_DRAWS = 200
 _STEPS, _SMALL, _FAR = 50, 1e-6, 30.0
 _HELD_WORDS = 1.0
 _HIGHEST, _LOWEST = 0.9975, 0.0025
@@ -76,6 +74,12 @@ class TurnEnds:
     def error(self) -> float:
         """The expected calibration error."""
         return expected_error(self.said, self.finished)
+
+    @property
+    def error_of_chance(self) -> float:
+        """The error that so many points show on average where every probability is right."""
+        draws = np.random.default_rng(1).random((_DRAWS, len(self.said)))
+        return float(np.mean([expected_error(self.said, drawn < self.said) for drawn in draws]))
 
     def precision_at(self, recall: float) -> float:
         """Return the precision of the highest threshold that finds this share of the ends."""
@@ -145,7 +149,7 @@ def marks_of(words: Sequence[SegmentWord], gold: Sequence[int]) -> Answers:
 def kinds_of(words: Sequence[SegmentWord], gold: Sequence[int]) -> Answers:
     """Return what the tags make of published words whose own tag is known. gold: ``Disfluency`` or UNKNOWN."""
     return Answers.of(
-        (kind_of(word.disfluency) or "O", word.disfluency_probability, kind_of(word.disfluency) == _KINDS[tag])
+        (kind_of(word.disfluency) or "O", word.disfluency_probability, kind_of(word.disfluency) == Disfluency(tag).kind)
         for word, tag in zip(words, gold, strict=True)
         if tag != UNKNOWN
     )

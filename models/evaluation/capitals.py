@@ -28,8 +28,6 @@ from caesura.models.evaluation.scoring import Counts, Score, count_blocks, score
 from caesura.schemas.labels import Casing
 from caesura.worker.ports.engine import Engine
 
-__all__ = ["CAPITAL_TEXTS", "WAYS", "CapitalFigure", "Forms", "evaluate_capitals"]
-
 CAPITAL_TEXTS = ("changelog", "us_congress_hearings", "audreyt_english")
 """Three kinds: podcasts, hearings, interviews and talks."""
 

@@ -32,16 +32,6 @@ from caesura.schemas.labels import Disfluency, Punctuation
 from caesura.worker.core.language.dictionary import HAN
 from caesura.worker.ports.engine import Engine
 
-__all__ = [
-    "CHINESE_HELD_OUT",
-    "CHINESE_TESTS",
-    "COPIES_ALIKE",
-    "CS2W_PARTS",
-    "by_character",
-    "evaluate_chinese",
-    "first_copies",
-]
-
 CHINESE_TESTS = (CHINESE_TEST, "cs2w", "zh_disfluency3k")
 CHINESE_HELD_OUT = ("audreyt_train", "kdconv", "crosswoz", "smilechat", "tatoeba", "lctt")
 
@@ -56,11 +46,16 @@ _PAIRS_TEST_LINES = 500
 _CHINESE = re.compile(rf"[{HAN}]+")
 
 
+def characters(word: str) -> list[str]:
+    """Return a word's characters where it is Chinese, else the word."""
+    return list(word) if _CHINESE.fullmatch(word) else [word]
+
+
 def by_character(units: Iterable[LabelledUnit]) -> GoldSession:
     """Return units with Chinese characters one by one; the last of a unit has its mark."""
     text = GoldSession([], [], [])
     for unit in units:
-        parts = list(unit.text) if _CHINESE.fullmatch(unit.text) else [unit.text]
+        parts = characters(unit.text)
         text.units += parts
         text.marks += [int(Punctuation.NONE)] * (len(parts) - 1) + [unit.mark]
         text.tags += [unit.tag] * len(parts)

@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from caesura.models.evaluation.stability import DELAYS_WORDS, Detection, Revision, Stability
 from caesura.models.evaluation.sweeps import DecodingFigures, figures_table
 
-__all__ = ["changes_table", "decodings_tables", "stability_tables"]
-
 
 def changes_table(
     model: str, words: int, by_word: Mapping[str, Counter[int]], by_moment: Mapping[str, Counter[int]]
@@ -23,10 +21,10 @@ def changes_table(
     return _table(model, words, "| network | counted | changed | more than 9 words back | at most |", rows)
 
 
-def stability_tables(model: str, words: int, rows: Sequence[Stability], found: Sequence[Detection]) -> str:
-    """Return stability and delayed accuracy, then time to detection."""
+def stability_table(model: str, words: int, rows: Sequence[Stability]) -> str:
+    """Return stability and delayed accuracy."""
     delays = " / ".join(map(str, DELAYS_WORDS))
-    stable = _table(
+    return _table(
         model,
         words,
         f"| shown | normalised erasure | edit overhead | wait: mean / p50 / p95 | F1 after {delays} words, at last |",
@@ -37,7 +35,11 @@ def stability_tables(model: str, words: int, rows: Sequence[Stability], found: S
             for row in rows
         ],
     )
-    detected = _table(
+
+
+def detections_table(model: str, words: int, found: Sequence[Detection]) -> str:
+    """Return the time to detection by label."""
+    return _table(
         model,
         words,
         "| shown | label | gold | ever found | words until found: mean / p50 / p95 |",
@@ -47,7 +49,6 @@ def stability_tables(model: str, words: int, rows: Sequence[Stability], found: S
             for row in found
         ],
     )
-    return f"{stable}\n\nTime to detection, {detected}"
 
 
 def revisions_table(model: str, words: int, rows: Sequence[Revision]) -> str:

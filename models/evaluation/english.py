@@ -20,8 +20,6 @@ from caesura.models.evaluation.figures import Figure, ScoredLanguage, count_tags
 from caesura.models.evaluation.scoring import count_blocks
 from caesura.worker.ports.engine import Engine
 
-__all__ = ["BENCHMARKS", "DEV_HALVES", "HELD_OUT", "evaluate_benchmark", "evaluate_held_out"]
-
 BENCHMARKS = {"REF": "test2011", "ASR": "test2011asr"}
 DEV_HALVES = {"dev2012, tuning half": True, "dev2012, reported half": False}
 _TAGGED = ("rev16", "disfl_qa", "parisstories", "parisstories.dev")

@@ -21,8 +21,6 @@ from caesura.schemas.labels import Punctuation
 from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.ports.engine import Engine
 
-__all__ = ["WORDS_A_SENTENCE", "FlushPoint", "Stops", "count_stops", "flush_points", "stops_on", "stops_table"]
-
 WORDS_A_SENTENCE = 40
 """How many words of held-out text are read for each sentence that is asked for."""
 

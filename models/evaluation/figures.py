@@ -15,23 +15,6 @@ from caesura.models.evaluation.scoring import Counts, Difference, Score, count_b
 from caesura.schemas.labels import Disfluency, Punctuation
 from caesura.worker.ports.engine import Engine
 
-__all__ = [
-    "EITHER",
-    "MARK_CLASSES",
-    "TAG_CLASSES",
-    "Evaluation",
-    "Figure",
-    "GoldSession",
-    "Pair",
-    "ScoredLanguage",
-    "count_tags",
-    "figures_of",
-    "label_texts",
-    "pairs",
-    "pairs_table",
-    "table",
-]
-
 MARK_CLASSES = {
     "comma": frozenset((int(Punctuation.COMMA),)),
     "period": frozenset((int(Punctuation.PERIOD),)),

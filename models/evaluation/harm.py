@@ -20,9 +20,8 @@ from caesura.models.data.disfluencies import NUMBER_WORDS
 from caesura.schemas.labels import Disfluency
 from caesura.schemas.segments import SegmentWord
 from caesura.worker.core.language.normalisation import model_view
+from caesura.worker.core.numbers.european_numbers import EUROPEAN, is_european_number
 from caesura.worker.core.rendering.cleaning import Cleaning, CleaningLevel
-
-__all__ = ["LEVELS", "Harm", "HarmRow", "SaidSession", "harm_table", "harms"]
 
 LEVELS = (CleaningLevel.FULL, CleaningLevel.MEDIUM, CleaningLevel.LIGHT)
 _COLUMNS = (
@@ -129,6 +128,8 @@ def _number_runs(said: SaidSession, views: Sequence[str]) -> Iterator[tuple[int,
         if not 0 <= place < len(views) or said.tags[place] != Disfluency.O:
             return False
         view = views[place]
+        if said.language in EUROPEAN:
+            return is_european_number(view, said.language)
         return view in NUMBER_WORDS or view.isdigit() or (view != "" and set(view) <= CHINESE_NUMBER_SIGNS)
 
     def within(place: int) -> bool:

@@ -20,8 +20,6 @@ from dataclasses import dataclass, field
 
 from caesura.models.decoding.labelled_stream import LabelledStep, Stream
 
-__all__ = ["History", "LabelledAt", "frozen_history", "raw_history", "screen_history", "time_to_detection"]
-
 LabelledAt = tuple[int, Sequence[int]]
 """The number of words before a buffer, and the labels of its words."""
 

@@ -17,8 +17,6 @@ from caesura.models.networks.ct_transformer import CTConfig
 from caesura.models.networks.full_transformer import UNLIMITED
 from caesura.models.training.shorter_look_ahead import shortened_to
 
-__all__ = ["another_mask", "masked_otherwise", "shortened", "trained_look_ahead"]
-
 _TOTALS = (9, 8, 6, 4, 3, 2, 0)
 
 

@@ -19,8 +19,6 @@ from caesura.models.evaluation.figures import MARK_CLASSES
 from caesura.models.evaluation.scoring import Counts, count_blocks, difference, scored
 from caesura.worker.ports.engine import Engine
 
-__all__ = ["MISHEARD_CORPORA", "RATES", "MisheardFigure", "misheard", "misheard_figure", "misheard_table"]
-
 RATES = (0.0, 0.05, 0.1, 0.2)
 """Errors a word."""
 

@@ -10,14 +10,14 @@ import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from caesura.models.data.call_numbers import spoken_year, whole
 from caesura.models.data.chinese_numbers import dates, read_out, sums, years, yuan
+from caesura.models.data.spelled_numbers import SPELLED
 from caesura.models.evaluation.harm import SaidSession
 from caesura.schemas.labels import Disfluency, Punctuation
 from caesura.schemas.segments import SegmentWord
-
-__all__ = ["NumberFaults", "number_faults", "number_sessions"]
 
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905 - a list of words
 _ONES = "one two three four five six seven eight nine".split()  # noqa: SIM905
@@ -71,6 +71,72 @@ _CHINESE = (
     "那辆车的车牌号是{digits}",
     "体温三十{low}度{one}",
 )
+_GERMAN = (
+    "der klempner will {whole} euro und {two} cent für eine stunde arbeit",
+    "der strom hat uns diesen winter {whole} euro {two} gekostet",
+    "das essen für das ganze büro kam auf {whole} euro und {two} cent",
+    "über die alte brücke fuhren {whole} lastwagen am tag",
+    "sie zählte {whole} vögel auf dem see und dann noch {whole}",
+    "meine oma hat ihren apfelbaum {year} gepflanzt und er trägt noch",
+    "von {year} bis {year} hat in dem haus keiner gewohnt",
+    "das museum hat am {day} {month} {year} aufgemacht",
+    "die zwillinge kamen am {day} {month} {year} im taxi zur welt",
+    "die arbeit muss bis zum {day} {month} abgegeben werden",
+    "die gewinnzahl lautet {digit} {digit} {digit} null {digit}",
+    "im rezept stehen {two} gramm butter und {whole} gramm mehl",
+    "das fieber stieg auf {two} komma {digit} grad",
+    "der fonds ist seit dem frühling auf {two} millionen euro gewachsen",
+    "wir wohnen in haus {two} wohnung {digit}",
+    "der zug fährt um {hour} uhr {two} von gleis {digit} ab",
+    "die miete ist um {two} komma {digit} prozent gestiegen",
+)
+_SPANISH = (
+    "el fontanero pide {whole} euros con {two} por una hora de trabajo",
+    "la luz nos costó {whole} pesos este invierno",
+    "la cena de toda la oficina salió por {whole} euros",
+    "por el puente viejo pasaban {whole} camiones al día",
+    "contó {whole} pájaros en el lago y luego otros {whole}",
+    "mi abuela plantó su manzano en {year} y todavía da fruta",
+    "de {year} a {year} no vivió nadie en esa casa",
+    "el museo abrió el {two} de {month} de {year}",
+    "los gemelos nacieron el {low} de {month} de {year} en un taxi",
+    "el trabajo se entrega antes del {low} de {month}",
+    "el número ganador es {digit} {digit} {digit} cero {digit}",
+    "la receta lleva {two} gramos de mantequilla y {whole} gramos de harina",
+    "la fiebre le subió a {two} coma {digit} grados",
+    "el fondo ha crecido a {two} millones de pesos",
+    "vivimos en el edificio {two} puerta {digit}",
+    "el tren sale a las {hour} y {two} de la vía {digit}",
+    "el alquiler subió un {two} por ciento",
+)
+_FRENCH = (
+    "le plombier demande {whole} euros et {two} centimes pour une heure de travail",
+    "l'électricité nous a coûté {whole} euros cet hiver",
+    "le dîner de tout le bureau est revenu à {whole} euros {two}",
+    "sur le vieux pont passaient {whole} camions par jour",
+    "elle a compté {whole} oiseaux sur le lac puis encore {whole}",
+    "ma grand-mère a planté son pommier en {year} et il donne encore",
+    "de {year} à {year} personne n'a habité cette maison",
+    "le musée a ouvert le {low} {month} {year}",
+    "les jumeaux sont nés le {low} {month} {year} dans un taxi",
+    "il faut rendre le devoir avant le {low} {month}",
+    "le numéro gagnant est le {digit} {digit} {digit} zéro {digit}",
+    "la recette demande {two} grammes de beurre et {whole} grammes de farine",
+    "sa fièvre est montée à {two} virgule {digit}",
+    "le fonds est passé à {two} millions d'euros",
+    "nous habitons au bâtiment {two} porte {digit}",
+    "le train part à {hour} heures {two} de la voie {digit}",
+    "le loyer a augmenté de {two} pour cent",
+)
+_EUROPEAN: Mapping[str, tuple[str, ...]] = {"de": _GERMAN, "es": _SPANISH, "fr": _FRENCH}
+_EUROPEAN_MONTHS = {
+    "de": "januar februar märz april juni juli august oktober dezember".split(),  # noqa: SIM905 - a list of words
+    "es": "enero febrero marzo abril junio julio agosto octubre diciembre".split(),  # noqa: SIM905
+    "fr": "janvier février mars avril juin juillet août octobre décembre".split(),  # noqa: SIM905
+}
+NUMBER_LANGUAGES = ("en", "zh", *_EUROPEAN)
+"""Those that there are sentences of."""
+
 _ENDS = frozenset(mark.published for mark in Punctuation if mark.ends_sentence)
 _SLOT = re.compile(r"\{(\w+)\}")
 
@@ -106,10 +172,26 @@ def _chinese(rng: random.Random) -> Mapping[str, Callable[[], str]]:
     return {name: (lambda words=words: rng.choice(words)) for name, words in drawn.items()}  # type: ignore[misc]
 
 
+def _european(rng: random.Random, language: str) -> Mapping[str, Callable[[], str]]:
+    said = SPELLED[language]
+    return {
+        "whole": lambda: said(rng.choice((rng.randint(101, 999), rng.randint(1001, 98_000)))),
+        "two": lambda: said(rng.randint(21, 99)),
+        "hour": lambda: said(rng.randint(7, 20)),
+        "low": lambda: said(rng.randint(2, 31)),
+        "day": lambda: f"{said(rng.randint(20, 31))}sten",
+        "digit": lambda: said(rng.randint(2, 9)),
+        "year": lambda: said(rng.randint(1950, 2024)),
+        "month": lambda: rng.choice(_EUROPEAN_MONTHS[language]),
+    }
+
+
 def number_sessions(language: str, *, each: int = 20, seed: int = 11) -> Iterator[SaidSession]:
-    """Yield ``each`` sentences of every frame of a language (en or zh), a session each."""
+    """Yield ``each`` sentences of every frame of a language, one of ``NUMBER_LANGUAGES``, a session each."""
     rng = random.Random(f"{language} {seed}")
-    frames, slots = (_CHINESE, _chinese(rng)) if language == "zh" else (_ENGLISH, _english(rng))
+    frames: Sequence[str] = {"en": _ENGLISH, "zh": _CHINESE, **_EUROPEAN}[language]
+    drawn = {"en": _english, "zh": _chinese}.get(language, partial(_european, language=language))
+    slots = drawn(rng)
     for frame in frames:
         for _ in range(each):
             text = _SLOT.sub(lambda slot: slots[slot[1]](), frame)

@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["drawn", "shares"]
-
 _WIDTH, _PANEL, _LEFT, _TOP, _GAP = 760, 190, 60, 40, 70
 _COLOURS: Final = ("#1f5fa8", "#c8641b", "#5b8c3a", "#8a4fa0")
 _LAST: Final = 15

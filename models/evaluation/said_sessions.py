@@ -13,8 +13,6 @@ from caesura.models.data.corpora import place
 from caesura.models.evaluation.harm import SaidSession
 from caesura.schemas.labels import Disfluency
 
-__all__ = ["childes_sessions", "document_sessions", "line_sessions"]
-
 _TAGS = {"R": int(Disfluency.B_RM), "RM": int(Disfluency.B_RM), "F": int(Disfluency.B_IM), "IM": int(Disfluency.B_IM)}
 _CLITICS = ("'", "\u2019")
 _JOINED_TO = {"wan": ("na",), "gon": ("na",), "got": ("ta", "n't"), "lem": ("me",), "gim": ("me",)}

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BLOCK_TOKENS", "Counts", "Difference", "Score", "count_blocks", "difference", "score", "scored"]
-
 BLOCK_TOKENS = 50
 _DRAWS = 1000
 _LEVEL = (2.5, 97.5)

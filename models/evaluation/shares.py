@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-__all__ = ["Share"]
-
 _Z = 1.959964  # two-sided, 95 %
 
 

@@ -16,8 +16,6 @@ from caesura.models.evaluation.figures import EITHER, MARK_CLASSES
 from caesura.models.evaluation.scoring import count_blocks, scored
 from caesura.schemas.labels import Casing, Disfluency, Punctuation
 
-__all__ = ["packed_scores"]
-
 _CASE_CLASSES = {
     "capital first": frozenset((int(Casing.CAPITAL_FIRST),)),
     "all capitals": frozenset((int(Casing.ALL_CAPITALS),)),

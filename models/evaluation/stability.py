@@ -31,21 +31,6 @@ from caesura.worker.core.language.labelling import LabelRequest
 from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.ports.engine import Engine
 
-__all__ = [
-    "DELAYS_WORDS",
-    "REVISION_WORDS",
-    "Detection",
-    "Revision",
-    "Stability",
-    "Streams",
-    "detections",
-    "growing_input",
-    "revisions",
-    "runs_of",
-    "stabilities",
-    "streams_of",
-]
-
 DELAYS_WORDS = (0, 3, 6, 9, 12, 15)
 
 REVISION_WORDS = range(11)

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from caesura.schemas.labels import Punctuation
 
-__all__ = ["OnLine", "StopLine", "stop_line"]
-
 _ENDS = [mark.value for mark in Punctuation if mark.ends_sentence]
 _CONSTANTS = np.arange(-80, 81) / 20
 

@@ -28,21 +28,6 @@ from caesura.worker.core.language.normalisation import model_view
 from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.ports.engine import Engine
 
-__all__ = [
-    "SWEEP_CORPORA",
-    "DecodingFigures",
-    "DecodingWay",
-    "GoldText",
-    "against_chunks",
-    "benchmark_text",
-    "chunks",
-    "decoded",
-    "figures_table",
-    "held_out_text",
-    "stream",
-    "sweep",
-]
-
 SWEEP_CORPORA = ("bitcointranscripts", "crd3", "changelog", "rev16")
 
 _DEFAULT = DecodingRules()

@@ -13,8 +13,6 @@ from caesura.models.evaluation.scoring import Counts
 from caesura.schemas.labels import Disfluency
 from caesura.worker.ports.engine import Engine
 
-__all__ = ["INTERREGNA", "SWDA_TESTS", "count_both_ways", "evaluate_swda", "gold_tags"]
-
 _UNSEGMENTED, _SEGMENTED = "swda", "swda by slash unit"
 SWDA_TESTS = (_UNSEGMENTED, _SEGMENTED)
 INTERREGNA = frozenset((Role.FILLED_PAUSE, Role.EDITING_TERM, Role.DISCOURSE_MARKER))

@@ -1,42 +1,33 @@
-"""What segments are worth to a translator that gets them one at a time (``models evaluate-translation``).
+"""Speech with its reference translation, cut into segments for a translator (``models evaluate-translation``).
 
-A dialogue's bare words are cut into segments; each segment is translated alone; the translations are joined and scored
-against the dialogue's reference as one text. So another cut is no fault in itself. BLEU and chrF are sacrebleu's; the
-intervals are drawn over dialogues.
+A dialogue's words are cut; each segment is translated alone; the translations are joined and scored against the
+dialogue's reference as one text (``translation_scores``). So another cut is no fault in itself. Typed dialogues are
+spoken evenly, without pauses; heard ones have the words, times and pauses of a recogniser (``spoken_dialogues``).
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import lzma
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
-from caesura.schemas.events import Emission
+from caesura.models.data.recipes import is_held_out
+from caesura.schemas.events import Emission, Word
 from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.core.rendering.rendering import Style, render_segment
 from caesura.worker.core.session.stream import StreamingLabeller
 from caesura.worker.ports.engine import Engine
 
-__all__ = [
-    "CutText",
-    "Dialogue",
-    "TranslationScore",
-    "Translator",
-    "bare_words",
-    "cut_by_marks",
-    "cut_by_stream",
-    "cut_by_turns",
-    "cut_by_windows",
-    "emissions",
-    "read_dialogues",
-    "read_lines",
-    "score",
-    "translate",
-]
+PAUSE_MS = 800
+"""A pause that ends a segment, as ``flush_after_ms`` by default."""
+
+_WORD_MS = 375
+"""How long a typed word is spoken: 160 words a minute."""
 
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'"})
 _NO_WORD = re.compile(r"[^\w'\s]")
@@ -45,59 +36,81 @@ _SENTENCE = re.compile(r"(?<=[.?!])\s+")
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """One side of a dialogue. turns: as people wrote them, with marks. reference: its translation, as one text."""
+    """One side of a dialogue.
+
+    turns: as people wrote them, with marks. references: the translation of each. words: bare, or as a recogniser heard
+    them, with start and end. times: from when to when each turn was spoken, in milliseconds.
+    """
 
     name: str
     turns: tuple[str, ...]
-    reference: str
+    references: tuple[str, ...]
+    words: tuple[Word, ...]
+    times: tuple[tuple[int, int], ...]
+
+    @property
+    def reference(self) -> str:
+        """The references as one text."""
+        return " ".join(self.references)
+
+
+@dataclass(frozen=True, slots=True)
+class CutSegment:
+    """A segment. end: the dialogue's words up to its end. heard, at_ms: words and audio heard when it went out."""
+
+    text: str
+    end: int
+    heard: int
+    at_ms: int
 
 
 @dataclass(frozen=True, slots=True)
 class CutText:
-    """A dialogue cut into segments. delays: how many further words each word waited for, in the order of the words."""
+    """A dialogue cut into segments; a text is empty where all of its words are left out."""
 
-    segments: tuple[str, ...]
-    delays: tuple[int, ...]
+    segments: tuple[CutSegment, ...]
 
+    @property
+    def texts(self) -> list[str]:
+        """The texts that are translated."""
+        return [segment.text for segment in self.segments if segment.text]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TranslationScore:
-    """Scores of all dialogues together, 0 to 100, and what they cost in delay.
-
-    bleu, low, high: BLEU and its 95 % interval by drawing dialogues. bare_bleu: without marks and case. chrf: chrF2.
-    words_a_segment, delay_words: means, over segments and over words.
-    """
-
-    bleu: float
-    low: float
-    high: float
-    bare_bleu: float
-    chrf: float
-    words_a_segment: float
-    delay_words: float
+    @property
+    def delays(self) -> list[int]:
+        """How many further words each word waited for, in the order of the words."""
+        starts = (0, *(segment.end for segment in self.segments))
+        spans = zip(starts, self.segments, strict=False)
+        return [segment.heard - place - 1 for start, segment in spans for place in range(start, segment.end)]
 
 
-class Translator(Protocol):
-    """Translates texts, each on its own."""
-
-    def translate(self, texts: Sequence[str]) -> list[str]:
-        """Return the translation of each text, in order."""
-        ...
+def plain_apostrophes(text: str) -> str:
+    """Return the text with one kind of apostrophe."""
+    return text.translate(_APOSTROPHES)
 
 
 def bare_words(text: str) -> list[str]:
     """Return a text as a recogniser without marks gives it: lower-case words; apostrophes stay."""
-    return _NO_WORD.sub(" ", text.translate(_APOSTROPHES)).lower().split()
+    return _NO_WORD.sub(" ", plain_apostrophes(text)).lower().split()
+
+
+def typed(name: str, turns: Sequence[str], references: Sequence[str]) -> Dialogue:
+    """Return a dialogue whose turns were typed: the bare words, spoken evenly and without a pause."""
+    words: list[Word] = []
+    times: list[tuple[int, int]] = []
+    for turn in turns:
+        begin_ms = len(words) * _WORD_MS
+        for text in bare_words(turn):
+            words.append(Word(text=text, start_ms=len(words) * _WORD_MS, end_ms=(len(words) + 1) * _WORD_MS))
+        times.append((begin_ms, len(words) * _WORD_MS))
+    plain = tuple(map(plain_apostrophes, references))
+    return Dialogue(name, tuple(turns), plain, tuple(words), tuple(times))
 
 
 def read_dialogues(path: Path, *, target: str = "fr") -> Iterator[Dialogue]:
     """Yield dialogues from a file of one JSON object a line: ``id``, ``turns`` of ``en`` and the target language."""
-    with lzma.open(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            row = json.loads(line)
-            turns = row["turns"]
-            reference = " ".join(turn[target] for turn in turns).translate(_APOSTROPHES)
-            yield Dialogue(row["id"], tuple(turn["en"] for turn in turns), reference)
+    for row in _rows(path):
+        turns = row["turns"]
+        yield typed(row["id"], [turn["en"] for turn in turns], [turn[target] for turn in turns])
 
 
 def read_lines(source: Path, reference: Path, *, lines_a_dialogue: int = 10) -> Iterator[Dialogue]:
@@ -107,9 +120,29 @@ def read_lines(source: Path, reference: Path, *, lines_a_dialogue: int = 10) -> 
     """
     pairs = list(zip(_lines(source), _lines(reference), strict=True))
     for first in range(0, len(pairs), lines_a_dialogue):
-        part = pairs[first : first + lines_a_dialogue]
-        spoken, translated = zip(*part, strict=True)
-        yield Dialogue(f"{source.stem}-{first}", spoken, " ".join(translated).translate(_APOSTROPHES))
+        spoken, translated = zip(*pairs[first : first + lines_a_dialogue], strict=True)
+        yield typed(f"{source.stem}-{first}", spoken, translated)
+
+
+def read_talks(path: Path, *, talks: int, words: int) -> Iterator[Dialogue]:
+    """Yield the first held-out documents of a corpus, each its own reference, sentence by sentence.
+
+    What they are worth to a translator is not said by that; how long their words wait is. words: of each, at most.
+    """
+    held_out = (row for row in _rows(path) if is_held_out(path.name.split(".")[0], row["id"]))
+    for row in itertools.islice(held_out, talks):
+        sentences: list[str] = []
+        said = 0
+        for sentence in _SENTENCE.split(" ".join(row["text"].split())):
+            if said < words and (count := len(bare_words(sentence))):
+                sentences.append(sentence)
+                said += count
+        yield typed(row["id"], sentences, sentences)
+
+
+def _rows(path: Path) -> Iterator[dict[str, Any]]:
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
 
 
 def _lines(path: Path) -> list[str]:
@@ -117,40 +150,83 @@ def _lines(path: Path) -> list[str]:
 
 
 def cut_by_windows(dialogue: Dialogue, words: int) -> CutText:
-    """Cut the bare words after every so many."""
-    spoken = bare_words(" ".join(dialogue.turns))
-    parts = [spoken[first : first + words] for first in range(0, len(spoken), words)]
-    return _cut_before_hand(parts)
+    """Cut the words after every so many."""
+    count = len(dialogue.words)
+    return _cut_at(dialogue, [*range(words, count, words), count])
 
 
 def cut_by_turns(dialogue: Dialogue) -> CutText:
-    """Cut the bare words where a person's turn ended."""
-    return _cut_before_hand([bare_words(turn) for turn in dialogue.turns])
+    """Cut the words where a person's turn ended."""
+    ends = (end_ms for _, end_ms in dialogue.times)
+    return _cut_at(dialogue, [sum(_end_ms(word) <= end_ms for word in dialogue.words) for end_ms in ends])
 
 
-def _cut_before_hand(parts: Sequence[Sequence[str]]) -> CutText:
-    delays = [len(part) - place - 1 for part in parts for place in range(len(part))]
-    return CutText(tuple(" ".join(part) for part in parts if part), tuple(delays))
+def cut_by_pauses(dialogue: Dialogue, pause_ms: int = PAUSE_MS) -> CutText:
+    """Cut the words at silences alone, each known once it has lasted so long."""
+    words = dialogue.words
+    pauses = [place for place in range(1, len(words)) if _pause_ms(words, place) >= pause_ms]
+    return _cut_at(dialogue, [*pauses, len(words)], wait_ms=pause_ms)
+
+
+def _cut_at(dialogue: Dialogue, ends: Iterable[int], *, wait_ms: int = 0) -> CutText:
+    words = dialogue.words
+    places = [0, *dict.fromkeys(ends)]
+    return CutText(
+        tuple(
+            CutSegment(" ".join(word.text for word in words[start:end]), end, end, _end_ms(words[end - 1]) + wait_ms)
+            for start, end in itertools.pairwise(places)
+            if end > start
+        )
+    )
 
 
 def cut_by_marks(dialogue: Dialogue) -> CutText:
-    """Cut the text with people's marks and capitals at their sentence ends: what a perfect labeller would give."""
-    sentences = [sentence for turn in dialogue.turns for sentence in _SENTENCE.split(turn) if sentence.strip()]
-    delays = [delay for sentence in sentences for delay in reversed(range(len(bare_words(sentence))))]
-    return CutText(tuple(sentences), tuple(delays))
+    """Cut the text with people's marks and capitals at their sentence ends: what a perfect labeller would give.
+
+    Of typed dialogues: the words are the turns'.
+    """
+    segments: list[CutSegment] = []
+    end = 0
+    for turn in dialogue.turns:
+        for sentence in _SENTENCE.split(turn):
+            if count := len(bare_words(sentence)):
+                end += count
+                segments.append(CutSegment(sentence, end, end, _end_ms(dialogue.words[end - 1])))
+    return CutText(tuple(segments))
 
 
-def cut_by_stream(engine: Engine, dialogue: Dialogue, rules: DecodingRules, style: Style = Style.FLUENT) -> CutText:
-    """Cut the bare words as the worker does: one session, a word at a time, no pause."""
-    labeller, spoken = StreamingLabeller(engine, "en", rules), bare_words(" ".join(dialogue.turns))
-    segments: list[str] = []
-    delays: list[int] = []
-    for heard in range(1, len(spoken) + 2):
-        for segment in labeller.end() if heard > len(spoken) else labeller.add([spoken[heard - 1]]):
-            delays += [min(heard, len(spoken)) - len(delays) - place - 1 for place in range(len(segment.words))]
-            if text := render_segment(segment, style).text:
-                segments.append(text)
-    return CutText(tuple(segments), tuple(delays))
+def cut_by_stream(
+    engine: Engine, dialogue: Dialogue, rules: DecodingRules, style: Style = Style.FLUENT, *, keep: bool = False
+) -> CutText:
+    """Cut the words as the worker does: one session, a word at a time, and its pauses.
+
+    keep: with marks and capitals, and no word left out.
+    """
+    labeller, words = StreamingLabeller(engine, "en", rules), dialogue.words
+    segments: list[CutSegment] = []
+    end = 0
+    for place in range(len(words) + 1):
+        last = place == len(words)
+        frozen = []
+        if not last and place and _pause_ms(words, place) >= rules.flush_after_ms:
+            at_ms = _end_ms(words[place - 1]) + rules.flush_after_ms
+            frozen += [(segment, place, at_ms) for segment in labeller.pause()]
+        heard = min(place + 1, len(words))
+        came = labeller.end() if last else labeller.add([words[place]])
+        frozen += [(segment, heard, _end_ms(words[heard - 1])) for segment in came]
+        for segment, known, at_ms in frozen:
+            end += len(segment.words)
+            text = render_segment(segment, style, keep_fillers=keep, keep_reparanda=keep).text
+            segments.append(CutSegment(text, end, known, at_ms))
+    return CutText(tuple(segments))
+
+
+def _end_ms(word: Word) -> int:
+    return word.end_ms or 0
+
+
+def _pause_ms(words: Sequence[Word], place: int) -> int:
+    return (words[place].start_ms or 0) - _end_ms(words[place - 1])
 
 
 def emissions(*, settled: Sequence[int], clause: Sequence[int]) -> dict[str, DecodingRules]:
@@ -162,41 +238,3 @@ def emissions(*, settled: Sequence[int], clause: Sequence[int]) -> dict[str, Dec
     for words in clause:
         named[f"clause, at least {words}"] = replace(rules, emission=Emission.CLAUSE, min_clause_words=words)
     return named
-
-
-def translate(translator: Translator, cuts: Sequence[CutText]) -> list[str]:
-    """Translate each segment alone and return each dialogue's translations, joined."""
-    translated = iter(translator.translate([segment for cut in cuts for segment in cut.segments]))
-    return [" ".join(next(translated) for _ in cut.segments).translate(_APOSTROPHES) for cut in cuts]
-
-
-def score(
-    cuts: Sequence[CutText],
-    translations: Sequence[str],
-    dialogues: Sequence[Dialogue],
-    *,
-    draws: int = 1000,
-) -> TranslationScore:
-    """Score the translations of some dialogues. draws: how often dialogues are drawn for the interval."""
-    from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415 - an extra of its own
-    from sacrebleu.metrics.chrf import CHRF  # noqa: PLC0415
-
-    references = [[dialogue.reference for dialogue in dialogues]]
-    drawn = BLEU().corpus_score(translations, references, n_bootstrap=draws)
-    bare = BLEU().corpus_score([_bare(text) for text in translations], [[_bare(text) for text in references[0]]])
-    chrf = CHRF().corpus_score(translations, references)
-    segments = sum(len(cut.segments) for cut in cuts)
-    delays = [delay for cut in cuts for delay in cut.delays]
-    return TranslationScore(
-        bleu=drawn.score,
-        low=drawn._mean - drawn._ci,  # noqa: SLF001 - sacrebleu keeps its interval there
-        high=drawn._mean + drawn._ci,  # noqa: SLF001
-        bare_bleu=bare.score,
-        chrf=chrf.score,
-        words_a_segment=len(delays) / max(segments, 1),
-        delay_words=sum(delays) / max(len(delays), 1),
-    )
-
-
-def _bare(text: str) -> str:
-    return " ".join(bare_words(text))

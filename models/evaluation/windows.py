@@ -23,8 +23,6 @@ from caesura.models.decoding.overlapping_chunks import CHUNK_WORDS, MIN_WORDS_CU
 from caesura.models.networks.arithmetic import quick_arithmetic
 from caesura.models.networks.registry import Network
 
-__all__ = ["CHUNKS", "DoubleOverlap", "label_test", "stream_test"]
-
 _MAX_WORDS = 16_384
 
 

@@ -18,7 +18,11 @@ from caesura.schemas.model_manifest import ModelFile, ModelManifest, WordPieceSe
 from caesura.worker.core.language.dictionary import dictionary_sha256
 from caesura.worker.inference.model.wordpiece import ACCENTED
 
-__all__ = ["ModelCard", "export"]
+
+def write_manifest(folder: Path, manifest: ModelManifest) -> None:
+    """Write the manifest of a model's folder, as JSON that people read."""
+    (folder / "manifest.json").write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
+
 
 _VOCABULARY = "vocabulary.txt"
 
@@ -83,8 +87,7 @@ def export(
         look_back=config.look_back,
         closing=config.closing,
     )
-    text = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
-    (folder / "manifest.json").write_bytes(text + b"\n")
+    write_manifest(folder, manifest)
     return manifest
 
 

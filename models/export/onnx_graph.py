@@ -27,8 +27,6 @@ from onnx import TensorProto, helper, numpy_helper
 from caesura.models.networks.ct_transformer import CTConfig
 from caesura.worker.inference.network.graph_file import Array
 
-__all__ = ["build_graph"]
-
 _OPSET = 20
 _IR_VERSION = 9
 _UNSEEN = -30_000.0

@@ -23,8 +23,6 @@ from caesura.worker.inference.model.wordpiece import WordPiece
 from caesura.worker.inference.network.full_network import PADDING_WORD
 from caesura.worker.inference.network.inference_session import open_graph
 
-__all__ = ["INT8_AGREEMENT", "SCORE_TOLERANCE", "Parity", "check_parity", "encode", "mixed_buffers"]
-
 SCORE_TOLERANCE = 2e-3
 INT8_AGREEMENT = 0.985
 BATCH = 16

@@ -9,8 +9,6 @@ from caesura.worker.errors import FatalError
 from caesura.worker.inference.model.model_folder import StoredModel, read_models_folder
 from caesura.worker.inference.model.wordpiece import WordPiece
 
-__all__ = ["starting_model", "wordpiece_of"]
-
 
 def starting_model(models: Path, language: str) -> StoredModel:
     """Return the active model of a language in a models folder; FatalError where there is none."""

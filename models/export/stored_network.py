@@ -24,8 +24,6 @@ from caesura.worker.errors import FatalError
 from caesura.worker.inference.model.model_folder import StoredModel
 from caesura.worker.inference.network.row_graphs import Arrays
 
-__all__ = ["read_network"]
-
 _NETWORK = "ct_transformer"
 
 

@@ -32,8 +32,6 @@ from caesura.models.evaluation.figures import MARK_CLASSES, GoldSession
 from caesura.models.languages.language import Language, LanguageModel, OwnText
 from caesura.schemas.labels import Punctuation
 
-__all__ = ["CHINESE"]
-
 _CS2W_TIMES = 12
 _CS2W_AS_SAID = 2
 _OTHER_WORDS = 0.2, 0.9

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
 from caesura.models.data.benchmark_corpora import BENCHMARK_MIX, read_benchmark_corpus
 from caesura.models.data.calls import call_documents, kind_documents
 from caesura.models.data.dev_talks import dev_half
@@ -26,13 +26,12 @@ from caesura.models.evaluation.english import (
     evaluate_benchmark,
     evaluate_held_out,
 )
-from caesura.models.evaluation.figures import MARK_CLASSES, GoldSession
+from caesura.models.evaluation.figures import MARK_CLASSES
 from caesura.models.evaluation.switchboard import SWDA_TESTS, evaluate_swda
 from caesura.models.languages.language import Language, LanguageModel, OwnText
+from caesura.models.languages.own_sentences import own_document, own_session
 from caesura.schemas.labels import Punctuation
 from caesura.worker.core.language.normalisation import model_view
-
-__all__ = ["ENGLISH"]
 
 _OF_OUR_OWN: dict[str, Callable[[], Iterator[AlignedDocument]]] = {
     "patterns": partial(pattern_documents, ENGLISH_FRAMES, add_spaced),
@@ -107,19 +106,6 @@ def _tests(corpora: Path) -> Iterator[Sequence[str]]:
         yield [model_view(word) for word in read_iwslt(corpora, name).words]
 
 
-def _own_document(name: str, paragraphs: Sequence[str], *, fluent: bool) -> AlignedDocument:
-    document = AlignedDocument("own", name)
-    for paragraph in paragraphs:
-        ENGLISH_TEXT.add_line(document, paragraph, verbatim=not fluent)
-    move_marks(document)
-    return document
-
-
-def _session(paragraphs: Sequence[str]) -> GoldSession:
-    document = _own_document("session", paragraphs, fluent=False)
-    return GoldSession(document.words, document.punctuation, [UNKNOWN] * len(document.words))
-
-
 _RECIPE = Recipe(
     mix=_MIX,
     documents=_documents,
@@ -145,8 +131,8 @@ ENGLISH = Language(
         han_share=(0.0, 0.2),
         unit="words",
         marks=lambda paragraph: [word.mark for word in read_marks(paragraph)],
-        document=_own_document,
-        session=_session,
+        document=partial(own_document, ENGLISH_TEXT),
+        session=partial(own_session, ENGLISH_TEXT),
     ),
     marks=(Punctuation.COMMA, Punctuation.PERIOD, Punctuation.QUESTION),
     mark_classes=MARK_CLASSES,

@@ -9,28 +9,27 @@ from __future__ import annotations
 import json
 import lzma
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 
 from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
 from caesura.models.data.calls import run_hashes
-from caesura.models.data.calls.european import european_frames
+from caesura.models.data.calls.european import european_frames, has_frames
 from caesura.models.data.corpora import place
 from caesura.models.data.disfluencies import insert_disfluencies
 from caesura.models.data.recipes import DISFLUENT_SHARE, Recipe
 from caesura.models.data.running_text import RunningText
-from caesura.models.data.spelled_numbers import with_spelled_numbers
+from caesura.models.data.spelled_numbers import SPELLED, with_spelled_numbers
 from caesura.models.data.spoken_patterns import add_spaced, pattern_documents
 from caesura.models.evaluation.english import evaluate_held_out
 from caesura.models.evaluation.everyday import read_everyday
-from caesura.models.evaluation.figures import MARK_CLASSES, GoldSession
+from caesura.models.evaluation.figures import MARK_CLASSES
 from caesura.models.languages.language import Language, LanguageModel, OwnText
+from caesura.models.languages.own_sentences import own_document, own_session
 from caesura.schemas.labels import Disfluency, Punctuation
 from caesura.worker.core.language.normalisation import model_view
-
-__all__ = ["DEVELOPMENT", "EUROPEAN_MODEL", "european"]
 
 DEVELOPMENT = ".dev"
 EUROPEAN_MODEL = LanguageModel(
@@ -64,15 +63,15 @@ def european(
     disfluencies, and the file of each.
     """
     documents = partial(_documents, text, one_in, tagged)
-    calls = f"calls_{text.language}"
+    calls = {f"calls_{text.language}": _CALL_WORDS} if has_frames(text.language) else {}
     names = [*text.corpora, *tagged]
     recipe = Recipe(
-        mix={**mix, calls: _CALL_WORDS},
+        mix={**mix, **calls},
         documents=documents,
         fluent=frozenset(name for name, rules in text.corpora.items() if not rules.verbatim),
         disfluent=partial(_disfluent, text),
         tests=lambda _: iter(()),  # what is held out is parted by document; sittings share their formulas
-        chooses=tuple(name + DEVELOPMENT for name in (*names, calls)),
+        chooses=tuple(name + DEVELOPMENT for name in (*names, *calls)),
     )
     return Language(
         code=text.language,
@@ -82,9 +81,9 @@ def european(
             joiner=" ",
             han_share=(0.0, 0.2),
             unit="words",
-            marks=lambda paragraph: _own_document(text, "", [paragraph], fluent=True).punctuation,
-            document=partial(_own_document, text),
-            session=partial(_session, text),
+            marks=lambda paragraph: own_document(text, "", [paragraph], fluent=True).punctuation,
+            document=partial(own_document, text),
+            session=partial(own_session, text),
         ),
         marks=(Punctuation.COMMA, Punctuation.PERIOD, Punctuation.QUESTION),
         mark_classes=MARK_CLASSES,
@@ -133,9 +132,10 @@ def _calls(text: RunningText, corpus: str) -> Iterator[AlignedDocument]:
 
 
 def _said(document: AlignedDocument, language: str) -> AlignedDocument:
-    """Return a training document, half of them with their numbers in words."""
+    """Return a training document, half of them with their numbers in words, if the language's are known."""
     rng = random.Random(f"numbers {document.name}")
-    return with_spelled_numbers(document, language, rng, share=1.0) if rng.random() < _SPELLED_SHARE else document
+    spelled = language in SPELLED and rng.random() < _SPELLED_SHARE
+    return with_spelled_numbers(document, language, rng, share=1.0) if spelled else document
 
 
 def _part(document_name: str, every: int) -> str:
@@ -166,16 +166,3 @@ def _read_tagged(folder: Path, corpus: str, file: str) -> Iterator[AlignedDocume
 
 def _disfluent(text: RunningText, document: AlignedDocument, rng: random.Random) -> AlignedDocument:
     return insert_disfluencies(document, rng, share=DISFLUENT_SHARE, habits=text.signs.habits)
-
-
-def _own_document(text: RunningText, name: str, paragraphs: Sequence[str], *, fluent: bool) -> AlignedDocument:
-    document = AlignedDocument("own", name)
-    for paragraph in paragraphs:
-        text.add_line(document, paragraph, verbatim=not fluent)
-    move_marks(document)
-    return document
-
-
-def _session(text: RunningText, paragraphs: Sequence[str]) -> GoldSession:
-    document = _own_document(text, "session", paragraphs, fluent=False)
-    return GoldSession(document.words, document.punctuation, [UNKNOWN] * len(document.words))

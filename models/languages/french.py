@@ -3,16 +3,13 @@
 # ruff: noqa: SIM905 - a list of words reads best as words
 from __future__ import annotations
 
-from caesura.models.data.corpora import CorpusRules
+from caesura.models.data.corpora import ASIDE, CorpusRules
 from caesura.models.data.derived_tags import SlipSigns
 from caesura.models.data.disfluencies import SpeechHabits
 from caesura.models.data.marks import Writing
 from caesura.models.data.running_text import RunningText
 from caesura.models.languages.european import european
 
-__all__ = ["FRENCH"]
-
-_ASIDE = r"\([^)]*\)|\[[^\]]*\]"
 _SPEECH = SpeechHabits(
     filled_pauses=frozenset("euh heu euhm hum hm hmm mmh".split()),
     function_words=frozenset(
@@ -48,8 +45,8 @@ _SPEECH = SpeechHabits(
 _TEXT = RunningText(
     language="fr",
     corpora={
-        "assemblee_mariage": CorpusRules(drop=_ASIDE + r"|^\.\s+"),
-        "fredsum_debats": CorpusRules(verbatim=True, drop=_ASIDE),
+        "assemblee_mariage": CorpusRules(drop=ASIDE + r"|^\.\s+"),
+        "fredsum_debats": CorpusRules(verbatim=True, drop=ASIDE),
     },
     writing=Writing(
         never_ends=frozenset("m mm mme mlle mmes dr me art p st ste".split()),

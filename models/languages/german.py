@@ -3,16 +3,13 @@
 # ruff: noqa: SIM905 - a list of words reads best as words
 from __future__ import annotations
 
-from caesura.models.data.corpora import CorpusRules
+from caesura.models.data.corpora import ASIDE, CorpusRules
 from caesura.models.data.derived_tags import SlipSigns
 from caesura.models.data.disfluencies import SpeechHabits
 from caesura.models.data.marks import Writing
 from caesura.models.data.running_text import RunningText
 from caesura.models.languages.european import european
 
-__all__ = ["GERMAN"]
-
-_ASIDE = r"\([^)]*\)|\[[^\]]*\]"
 _SPEECH = SpeechHabits(
     filled_pauses=frozenset("äh ähm öh öhm ehm hm hmm hmhm".split()),
     function_words=frozenset(
@@ -50,9 +47,9 @@ _SPEECH = SpeechHabits(
 _TEXT = RunningText(
     language="de",
     corpora={
-        "bundestag_fragen": CorpusRules(drop=_ASIDE),
-        "bundestag_debatten": CorpusRules(drop=_ASIDE),
-        "nationalrat_at": CorpusRules(drop=_ASIDE),
+        "bundestag_fragen": CorpusRules(drop=ASIDE),
+        "bundestag_debatten": CorpusRules(drop=ASIDE),
+        "nationalrat_at": CorpusRules(drop=ASIDE),
     },
     writing=Writing(
         never_ends=frozenset(

@@ -11,8 +11,6 @@ from caesura.models.data.recipes import Recipe
 from caesura.models.evaluation.figures import Evaluation, GoldSession
 from caesura.schemas.labels import Punctuation
 
-__all__ = ["Language", "LanguageModel", "OwnText"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageModel:

@@ -9,6 +9,4 @@ from caesura.models.languages.german import GERMAN
 from caesura.models.languages.language import Language
 from caesura.models.languages.spanish import SPANISH
 
-__all__ = ["LANGUAGES"]
-
 LANGUAGES: dict[str, Language] = {one.code: one for one in (ENGLISH, CHINESE, GERMAN, SPANISH, FRENCH)}

@@ -6,16 +6,13 @@ The commas are those of the texts as they are: Mexican conferences have half as 
 # ruff: noqa: SIM905 - a list of words reads best as words
 from __future__ import annotations
 
-from caesura.models.data.corpora import CorpusRules
+from caesura.models.data.corpora import ASIDE, CorpusRules
 from caesura.models.data.derived_tags import SlipSigns
 from caesura.models.data.disfluencies import SpeechHabits
 from caesura.models.data.marks import Writing
 from caesura.models.data.running_text import RunningText
 from caesura.models.languages.european import european
 
-__all__ = ["SPANISH"]
-
-_ASIDE = r"\([^)]*\)|\[[^\]]*\]"
 _SPEECH = SpeechHabits(
     filled_pauses=frozenset("eh em ehm mmm mm hm hmm".split()),
     function_words=frozenset(
@@ -51,9 +48,9 @@ _SPEECH = SpeechHabits(
 _TEXT = RunningText(
     language="es",
     corpora={
-        "mananeras_mx": CorpusRules(drop=_ASIDE),
-        "congreso_es": CorpusRules(drop=_ASIDE),
-        "discursos_ar": CorpusRules(drop=_ASIDE),
+        "mananeras_mx": CorpusRules(drop=ASIDE),
+        "congreso_es": CorpusRules(drop=ASIDE),
+        "discursos_ar": CorpusRules(drop=ASIDE),
     },
     writing=Writing(
         never_ends=frozenset("sr sra srta sres dr dra d dña ing lic art núm arq prof gral av mtro mtra".split()),

@@ -10,8 +10,6 @@ from contextlib import AbstractContextManager, nullcontext
 import torch
 from torch import nn
 
-__all__ = ["compile_layers", "quick_arithmetic"]
-
 
 def quick_arithmetic(device: str) -> AbstractContextManager[object]:
     """Return the context that a forward pass belongs in. device: as PyTorch names its kind, cpu or cuda."""

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from torch import Tensor, nn
 from torch.nn.utils import rnn
 
-from caesura.models.networks.ct_transformer import PADDING_WORD, start_small
-
-__all__ = ["BLSTM", "BLSTMConfig"]
+from caesura.models.networks.ct_transformer import start_small
+from caesura.worker.inference.network.full_network import PADDING_WORD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,6 @@ import torch
 from caesura.models.networks.ct_transformer import CTTransformer
 from caesura.models.networks.registry import Network, build, describe
 
-__all__ = ["learnt_from", "load_any_network", "load_network", "read_checkpoint", "write_checkpoint"]
-
 
 def write_checkpoint(path: Path, network: Network, training: dict[str, Any]) -> None:
     """Write the kind, the configuration and the weights of ``network``, and the fields of ``training``."""

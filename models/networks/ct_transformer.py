@@ -28,17 +28,6 @@ from torch.nn import functional
 
 from caesura.worker.inference.network.full_network import PADDING_WORD
 
-__all__ = [
-    "PADDING_WORD",
-    "UNSEEN",
-    "CTConfig",
-    "CTTransformer",
-    "following_words",
-    "last_pieces",
-    "sinusoids",
-    "start_small",
-]
-
 UNSEEN = -30_000.0
 """What is added to the score of a key that must not be seen: the paper's minus infinity."""
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -21,11 +22,44 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 from safetensors.torch import save_file
 
-from caesura.models.networks.dequantised_linear_weights import named_by_biases
 from caesura.worker.core.language.dictionary import HAN
 from caesura.worker.inference.network.graph_file import Array
 
-__all__ = ["dequantise", "initialisers", "write_dequantised"]
+_Arrays = Mapping[str, NDArray[np.generic]]
+
+_PREFIX = "bert."
+_QUANTISED = "_quantized"
+_STEPS_TO_BIAS = 3
+
+
+def named_by_biases(graph: onnx.GraphProto, arrays: _Arrays) -> dict[str, NDArray[np.generic]]:
+    """Return the arrays by BERT's names, linear weights as stored (in, out), with their scale and zero point.
+
+    ValueError where no bias is added to a product.
+    """
+    out = {name.removeprefix(_PREFIX): array for name, array in arrays.items() if name.startswith(_PREFIX)}
+    readers = {name: node for node in graph.node for name in node.input}
+    for node in graph.node:
+        if node.op_type != "MatMulInteger" or not node.input[1].endswith(_QUANTISED):
+            continue
+        stored = node.input[1].removesuffix(_QUANTISED)
+        bias = next(_biases(node, readers, arrays), None)
+        if bias is None:
+            raise ValueError(f"no bias is added to the product of {stored}")
+        if bias.startswith(_PREFIX):
+            name = bias.removeprefix(_PREFIX).removesuffix("bias") + "weight"
+            out |= {name + part: arrays[stored + part] for part in (_QUANTISED, "_scale", "_zero_point")}
+    return out
+
+
+def _biases(node: onnx.NodeProto, readers: Mapping[str, onnx.NodeProto], arrays: _Arrays) -> Iterator[str]:
+    """Yield the stored biases that are added to what the node says, within a few steps."""
+    for _ in range(_STEPS_TO_BIAS):
+        node = readers[node.output[0]]
+        if node.op_type == "Add":
+            yield from (name for name in node.input if name in arrays)
+            return
+
 
 _EMBEDDINGS = ("word_embeddings", "position_embeddings", "token_type_embeddings")
 _LINEAR = {

@@ -25,8 +25,6 @@ from caesura.models.networks.pieces import LEADING, UNKNOWN_PIECE
 from caesura.worker.core.language.normalisation import model_view
 from caesura.worker.inference.model.wordpiece import ACCENTED, WordPiece, accented_runs
 
-__all__ = ["write_folded"]
-
 _EMBEDDING = "embeddings.word_embeddings.weight"
 _BEGINS = "\u2581"
 _SPECIAL = {"[PAD]": "<pad>", UNKNOWN_PIECE: "<unk>", LEADING: "<s>", "[SEP]": "</s>", ACCENTED: "<mask>"}
@@ -71,6 +69,8 @@ def write_folded(
     numbers = {piece: number for number, (piece, _) in enumerate(model["vocab"])}
     special = [embedding[numbers[theirs]] for theirs in _SPECIAL.values()]
     tensors[_EMBEDDING] = np.stack([*special, *(rows[piece] for piece in kept)])
+    for path in (weights, vocabulary):
+        path.parent.mkdir(parents=True, exist_ok=True)
     save_file(tensors, str(weights), metadata={"format": "pt"})
     pieces = [*_SPECIAL, *kept]
     vocabulary.write_text("\n".join(pieces) + "\n", encoding="utf-8")

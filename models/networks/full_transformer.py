@@ -11,8 +11,6 @@ from dataclasses import replace
 
 from caesura.models.networks.ct_transformer import CTConfig, CTTransformer
 
-__all__ = ["UNLIMITED", "FullTransformer"]
-
 UNLIMITED = 500_000
 """A look-ahead past any buffer's end that still does not reach ``PADDING_WORD``."""
 

@@ -16,8 +16,6 @@ from torch.nn import functional
 
 from caesura.models.networks.ct_transformer import CTLayer, CTTransformer
 
-__all__ = ["KeptStates"]
-
 
 class KeptStates:
     """One buffer's states. Make another one where the buffer begins anew: positions start there."""

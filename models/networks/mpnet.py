@@ -15,8 +15,6 @@ from torch import Tensor, nn
 
 from caesura.models.networks.ct_transformer import UNSEEN, CTConfig, CTTransformer
 
-__all__ = ["MPNet", "buckets"]
-
 _BUCKETS, _FARTHEST = 32, 128
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["LEADING", "MAX_PIECES", "UNKNOWN_PIECE", "read_vocabulary"]
-
 LEADING = "[CLS]"
 """Stands before the first word: something to look at that is always there."""
 

@@ -21,8 +21,6 @@ from caesura.models.networks.mpnet import MPNet
 from caesura.models.networks.registry import Network
 from caesura.models.networks.task_dependency import TaskDependency
 
-__all__ = ["rows_of", "shape_of", "start_from_bert", "start_from_checkpoint", "with_closing_of_marks"]
-
 _RIDGE = 10.0
 _HEAD_WIDTH = 64
 

@@ -14,8 +14,6 @@ from caesura.models.networks.t_brnn import TBRNN, TBRNNConfig
 from caesura.models.networks.task_dependency import TaskDependency, TaskDependencyConfig
 from caesura.models.networks.word_cnn import WordCNN, WordCNNConfig
 
-__all__ = ["KINDS", "Network", "build", "describe", "look_ahead_words"]
-
 Network: TypeAlias = CTTransformer | BLSTM | WordCNN | TBRNN | SAPR
 """Any of them: the Full-Transformer, MPNet and what has task-dependency attention are CT-Transformers too."""
 

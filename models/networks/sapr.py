@@ -25,9 +25,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from caesura.models.networks.ct_transformer import PADDING_WORD, sinusoids
-
-__all__ = ["SAPR", "DecoderMemory", "SAPRConfig"]
+from caesura.models.networks.ct_transformer import sinusoids
+from caesura.worker.inference.network.full_network import PADDING_WORD
 
 _PLACES = 1024
 

@@ -18,9 +18,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import rnn
 
-from caesura.models.networks.ct_transformer import PADDING_WORD, UNSEEN, start_small
-
-__all__ = ["TBRNN", "TBRNNConfig"]
+from caesura.models.networks.ct_transformer import UNSEEN, start_small
+from caesura.worker.inference.network.full_network import PADDING_WORD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

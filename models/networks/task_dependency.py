@@ -23,11 +23,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from caesura.models.networks.ct_transformer import PADDING_WORD, UNSEEN, CTConfig, following_words
+from caesura.models.networks.ct_transformer import UNSEEN, CTConfig, following_words
 from caesura.models.networks.full_transformer import UNLIMITED
 from caesura.models.networks.mpnet import MPNet
-
-__all__ = ["ORDERS", "TaskDependency", "TaskDependencyConfig"]
+from caesura.worker.inference.network.full_network import PADDING_WORD
 
 ORDERS = ("fs", "dp", "pd")
 

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # the other commands run without torch
     from caesura.models.networks.registry import Network
 
-__all__ = ["mix", "write_average"]
-
 
 def write_average(paths: Sequence[Path], out: Path) -> None:
     """Write the mean of the networks of ``paths``; it tells of all corpora that any of them has learnt from.

@@ -13,8 +13,6 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ScoredMarks", "balanced", "mean_f1"]
-
 ScoredMarks: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int8]]
 """A text's log probabilities (words, P), and its gold marks (words,)."""
 

@@ -14,8 +14,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-__all__ = ["FOLLOWING", "CausalReader", "Reader", "opened_reader"]
-
 FOLLOWING = ((".", "!", "…"), ("?",), (",",), (";",), (":",), ("-", "—", "–", " -", " —", " –"), ("\n",))
 """How what may follow a word begins, but for a further word."""
 

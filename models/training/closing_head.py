@@ -27,8 +27,6 @@ from caesura.models.networks.task_dependency import TaskDependency
 from caesura.models.training.regression import regress
 from caesura.schemas.labels import Punctuation
 
-__all__ = ["closing_flushes", "fit_closing", "with_closing"]
-
 _ENDS = [mark.value for mark in Punctuation if mark.ends_sentence]
 _WORDS_BEFORE = (0, 10, 40)
 """What stands before a sentence at least, where there is as much: nothing, a sentence or two, a turn."""

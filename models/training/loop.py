@@ -9,18 +9,20 @@ same batches in the same order, and draws what it would have drawn.
 from __future__ import annotations
 
 import itertools
+import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from queue import Queue
 from typing import TypeVar
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from caesura.models.data.ahead import made_ahead
 from caesura.models.data.packing import PackedText
+from caesura.models.data.punctuated_sequences import punctuated
 from caesura.models.data.resident_text import Batch, ResidentText
 from caesura.models.data.samples import LONGEST_WORDS, TAIL_SHARE, Sample, sample_groups
 from caesura.models.data.soft_labels import Taught
@@ -32,12 +34,45 @@ from caesura.models.networks.registry import Network
 from caesura.models.networks.sapr import SAPR
 from caesura.models.training.objective import Objective, head_loss
 from caesura.models.training.optimisers import Optimisers
-from caesura.models.training.sapr_losses import sapr_losses
 from caesura.models.training.shorter_look_ahead import drawn_look_ahead
 from caesura.models.training.soft_labelling import teacher_logits
 from caesura.schemas.labels import Punctuation
 
-__all__ = ["Report", "TrainingPlan", "Watch", "losses", "train"]
+_T = TypeVar("_T")
+
+
+def made_ahead(items: Iterable[_T], most: int) -> Iterator[_T]:
+    """Yield ``items``, at most ``most`` of which a thread of its own has made before they are asked for.
+
+    What making them raises is raised here. The thread ends with the process, or where ``items`` end.
+    """
+    made: Queue[tuple[_T] | BaseException | None] = Queue(most)  # None: that was all
+
+    def make() -> None:
+        try:
+            for item in items:
+                made.put((item,))
+        except BaseException as error:  # noqa: BLE001 - raised where the items are read
+            made.put(error)
+        else:
+            made.put(None)
+
+    threading.Thread(target=make, daemon=True, name="samples").start()
+    while (told := made.get()) is not None:
+        if isinstance(told, BaseException):
+            raise told
+        yield told[0]
+
+
+def sapr_losses(network: SAPR, batch: Batch) -> tuple[Tensor, Tensor]:
+    """Return J_m and gamma J_s of a batch, each a mean over the steps of the targets whose label is known."""
+    target = punctuated(batch.pieces, batch.word_index, batch.punctuation, network.config)
+    with quick_arithmetic(batch.pieces.device.type):
+        words, labels = network(batch.pieces, batch.word_index, target.words, target.labels)
+    of_labels = functional.cross_entropy(labels.float().flatten(0, 1), target.next_labels.flatten())
+    of_words = functional.cross_entropy(words.float().flatten(0, 1), target.next_words.flatten())
+    return of_labels, network.config.word_weight * of_words
+
 
 _N = TypeVar("_N", bound=Network)
 
@@ -48,7 +83,7 @@ True ends the training there. The time that it takes is no time of training.
 """
 
 Report = Callable[[float, str], None]
-"""TeacherTargets now and then the share of the plan that is done, and a line of figures for people."""
+"""Told now and then the share of the plan that is done, and a line of figures for people."""
 
 _PLAIN = Objective()
 _ENDS = [mark.value for mark in Punctuation if mark.ends_sentence]

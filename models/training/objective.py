@@ -23,8 +23,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-__all__ = ["Objective", "head_loss"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Objective:

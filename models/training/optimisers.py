@@ -11,8 +11,6 @@ from torch import nn
 from caesura.models.networks.registry import Network
 from caesura.models.networks.task_dependency import TaskDependency
 
-__all__ = ["Optimisers"]
-
 _FRESH_TIMES = 20.0
 """How much faster the few weights between two tasks learn than the encoder that they stand on."""
 

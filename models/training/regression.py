@@ -6,8 +6,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-__all__ = ["regress"]
-
 
 def regress(head: nn.Linear, rows: Tensor, known: Tensor, *, ridge: float) -> float:
     """Fit ``head`` to the classes ``known`` (N,) of ``rows`` (N, D) by L-BFGS; return the loss of a row, in nats.

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import random
 
-__all__ = ["drawn_look_ahead", "shortened_to"]
-
 _LEAST_WORDS = 3
 
 

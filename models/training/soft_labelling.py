@@ -22,10 +22,8 @@ from caesura.models.data.soft_labels import Taught, TaughtFile
 from caesura.models.decoding.overlapping_chunks import Chunk
 from caesura.models.decoding.ways import offline_chunks
 from caesura.models.networks.arithmetic import quick_arithmetic
-from caesura.models.networks.ct_transformer import PADDING_WORD
 from caesura.models.networks.registry import Network
-
-__all__ = ["HEADS", "HeadChoice", "Teacher", "all_rows", "label_softly", "soft_rows", "teacher_logits"]
+from caesura.worker.inference.network.full_network import PADDING_WORD
 
 HeadChoice: TypeAlias = Literal["both", "punctuation", "disfluency"]
 HEADS: tuple[HeadChoice, ...] = ("both", "punctuation", "disfluency")

@@ -20,8 +20,6 @@ from caesura.models.training.regression import regress
 from caesura.schemas.labels import Casing, Punctuation
 from caesura.worker.core.language.casing import cased
 
-__all__ = ["SIGNS", "fitted", "read_packed", "written"]
-
 SIGNS = {Punctuation.COMMA: ",", Punctuation.PERIOD: ".", Punctuation.QUESTION: "?"}
 _READ_AT_ONCE = 800
 _WITHOUT_CONTEXT = 10  # words at the beginning of what is read at once, of which too little is known

@@ -17,8 +17,6 @@ from caesura.models.evaluation.scoring import count_blocks
 from caesura.models.languages.registry import LANGUAGES
 from caesura.worker.adapters.onnx.engine import OnnxEngine
 
-__all__ = ["Streamed", "changed_tags", "figures", "streamed"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Streamed:

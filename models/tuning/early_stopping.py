@@ -17,8 +17,6 @@ from caesura.models.data.resident_text import Batch
 from caesura.models.networks.checkpoints import write_checkpoint
 from caesura.models.networks.ct_transformer import CTTransformer
 
-__all__ = ["EarlyStopping", "Look", "held_out_loss"]
-
 
 class Look(msgspec.Struct, frozen=True, kw_only=True):
     """One look. share: of the plan, 0 before training; loss: of the marks, mean over the words whose mark is known."""

@@ -10,17 +10,13 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
-
-from caesura.models.export.folder import ModelCard, export
+from caesura.models.export.folder import ModelCard, export, write_manifest
 from caesura.models.export.parity import Parity, check_parity, mixed_buffers
 from caesura.models.export.starting_model import wordpiece_of
 from caesura.models.networks.ct_transformer import CTTransformer
 from caesura.schemas.model_manifest import ModelManifest
 from caesura.worker.errors import FatalError
 from caesura.worker.inference.model.model_folder import StoredModel, read_models_folder, without_languages
-
-__all__ = ["publish"]
 
 _LICENCE = "LICENSE.md"
 
@@ -64,7 +60,7 @@ def _add_others(start: StoredModel, tuned: ModelManifest, models: Path) -> None:
         shutil.copytree(other.folder, folder)
         left = without_languages(manifest, tuned.languages)
         if manifest.active and left != manifest:
-            (folder / "manifest.json").write_bytes(msgspec.json.format(msgspec.json.encode(left), indent=2) + b"\n")
+            write_manifest(folder, left)
 
 
 def _folder_name(manifest: ModelManifest) -> str:

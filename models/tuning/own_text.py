@@ -22,8 +22,6 @@ from caesura.models.languages.registry import LANGUAGES
 from caesura.worker.core.language.dictionary import HAN
 from caesura.worker.errors import FatalError
 
-__all__ = ["OwnFile", "aligned", "read_folder", "session_of", "unmarked_lines"]
-
 _HAN = re.compile(rf"[{HAN}]")
 _LETTER = re.compile(r"[^\W\d_]")
 

@@ -9,8 +9,6 @@ from caesura.models.evaluation.figures import Figure, table
 from caesura.models.evaluation.scoring import difference
 from caesura.models.tuning.tuning import Tuned
 
-__all__ = ["report"]
-
 
 def report(tuned: Tuned, out: Path) -> str:
     """Return the report of a tune in the folder ``out``, as text with a Markdown table."""

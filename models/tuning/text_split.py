@@ -15,8 +15,6 @@ from caesura.models.data.corpora import place
 from caesura.models.tuning.own_text import OwnFile
 from caesura.worker.errors import FatalError
 
-__all__ = ["TextParts", "split"]
-
 _STRETCH_CHARACTERS = 800
 _SHARE = 0.1
 _LEAST_TRAINING, _LEAST_HELD_OUT = 0.6, 0.04

@@ -39,8 +39,6 @@ from caesura.schemas.model_manifest import ModelManifest
 from caesura.worker.errors import FatalError
 from caesura.worker.inference.model.model_folder import StoredModel, read_models_folder
 
-__all__ = ["Tuned", "TuningPlan", "card_of", "to_learn", "tune"]
-
 _NAME_PART = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 _OWN_TEXT = "own text"
 _FEWEST_WORDS = 1_000

@@ -57,7 +57,7 @@ def test_no_test_and_no_benchmark_uses_mocks() -> None:
     assert using == []
 
 
-def test_nothing_tracked_names_a_path_of_somebodys_machine() -> None:
+def test_tracked_files_name_no_local_paths() -> None:
     found = []
     for file in tracked():
         if file == Path(__file__) or not file.is_file() or file.stat().st_size > 2_000_000:

@@ -86,7 +86,7 @@ def test_a_pure_module_calls_no_built_in_that_reaches_outside() -> None:
     assert {name: calls for name, calls in wrong.items() if calls} == {}
 
 
-def test_nothing_that_serves_imports_the_tools() -> None:
+def test_serving_code_does_not_import_training_tools() -> None:
     tools = {f"caesura.{name.removesuffix('.py').replace('/', '.')}" for name in TOOLS}
     for file in [*(ROOT / "worker").rglob("*.py"), *pure_files()]:
         assert tools & set(imported(ast.parse(file.read_text(encoding="utf-8")))) == set()
@@ -117,7 +117,7 @@ def modules_in(folder: str) -> set[str]:
     return {f"caesura.{folder.replace('/', '.')}.{name}" for name in found}
 
 
-def test_the_contract_of_training_names_all_of_the_worker_but_what_it_says_is_allowed() -> None:
+def test_the_training_contract_names_all_of_the_worker_but_the_allowed() -> None:
     allowed = {
         "caesura.worker.adapters",
         "caesura.worker.adapters.onnx",
@@ -157,7 +157,7 @@ def test_a_module_has_one_name() -> None:
     assert wrong == set()
 
 
-def test_what_two_folders_of_tests_use_stands_in_the_harness() -> None:
+def test_code_shared_by_test_folders_stands_in_the_harness() -> None:
     """Tests import the harness, their own folder's modules, and no test; soaks are runs of the chaos fleet."""
     may_use = {("soak", "chaos")}
     wrong = []
@@ -186,7 +186,7 @@ def ancestors(name: str, bases: dict[str, list[str]]) -> set[str]:
     return {above for base in bases.get(name, []) for above in (base, *ancestors(base, bases))}
 
 
-def test_who_implements_a_port_names_it_and_says_which_methods_are_the_ports() -> None:
+def test_adapters_name_their_port_and_mark_its_methods() -> None:
     """So a method's contract stands once, on the port, and an implementation's docstring says what differs."""
     ports = {one.name: methods(one) for one in classes("worker/ports") if "Protocol" in map(ast.unparse, one.bases)}
     found, wrong = set(), []

@@ -35,6 +35,7 @@ def main() -> int:
     parser.add_argument("--timed", action="store_true", help="timers fire; labels and cuts are not compared")
     parser.add_argument("--crowd", type=int, default=0, help="sessions a partition that stay open all the while")
     parser.add_argument("--every", type=float, default=0.0, help="seconds from one fault to the next at least")
+    parser.add_argument("--lasts", type=float, default=None, help="seconds that each fault lasts; else as drawn")
     parser.add_argument("--changes", action="store_true", help="rules and models change; labels are not compared")
     given = parser.parse_args()
     seed = given.seed if given.seed is not None else secrets.randbelow(1_000_000)
@@ -59,6 +60,7 @@ def main() -> int:
         timed=given.timed,
         crowd=given.crowd,
         every_s=given.every,
+        lasts_s=given.lasts,
         changes=given.changes,
         say=say,
     )

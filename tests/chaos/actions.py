@@ -2,32 +2,126 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from tests.chaos.broker_faults import BrokerFaults
+from confluent_kafka import ElectionType, TopicPartition
+
 from tests.chaos.changes import RULE_SETS
-from tests.chaos.disturbed_links import disturb
+from tests.chaos.engine_process import HANG, KILL, RAISE
 from tests.chaos.fleet_member import Member
 from tests.chaos.operator_at_work import OperatorAtWork
-from tests.chaos.poison import poisoned_records
+from tests.chaos.poison import SKIPPED, poisoned_records
 from tests.chaos.schedule import ALONE, Fault, FaultKind
 from tests.chaos.world import ChaosWorld
-from tests.harness.chaotic_engine import HANG, RAISE
 from tests.harness.damages import CONTROL_DAMAGES, DAMAGES, SESSION_DAMAGES, Damage
+from tests.harness.parts.kafka_cluster import KafkaCluster
+from tests.harness.parts.proxy import Link
 from tests.harness.producers import Sent
 from tests.harness.waiting import comes
 
-__all__ = ["Actions", "Strike"]
+_IN_SYNC_WITHIN_S = 60.0
+
+
+class BrokerFaults:
+    """Strikes a cluster. Every call blocks."""
+
+    def __init__(self, kafka: KafkaCluster) -> None:
+        self._kafka = kafka
+
+    def strike(self, kind: FaultKind, node: int, lasts_s: float) -> None:
+        """Do it, and wait until all replicas are in sync again; RuntimeError where they never are."""
+        struck = self._kafka.nodes[node]
+
+        def restart(end: Callable[[], None]) -> None:
+            end()
+            time.sleep(lasts_s)
+            struck.launch()
+            struck.await_answer()
+
+        def pause() -> None:
+            struck.signal(signal.SIGSTOP)
+            try:
+                time.sleep(lasts_s)
+            finally:
+                struck.signal(signal.SIGCONT)
+
+        actions: dict[FaultKind, Callable[[], None]] = {
+            FaultKind.BROKER_KILL: lambda: restart(struck.kill),
+            FaultKind.BROKER_RESTART: lambda: restart(struck.stop),
+            FaultKind.BROKER_PAUSE: pause,
+            FaultKind.LEADER_MOVE: self._elect,
+        }
+        actions[kind]()
+        self._await_in_sync()
+
+    def led_by_others(self) -> bool:
+        """Tell whether any partition is led by another broker than the one that should."""
+        topics = self._kafka.admin.list_topics(timeout=10).topics.values()
+        return any(one.leader != one.replicas[0] for topic in topics for one in topic.partitions.values())
+
+    def _elect(self) -> None:
+        """Have the preferred replicas lead. Those that cannot yet say so, and stay with whom they are."""
+        topics = self._kafka.admin.list_topics(timeout=10).topics
+        places = [TopicPartition(name, partition) for name, topic in topics.items() for partition in topic.partitions]
+        self._kafka.admin.elect_leaders(ElectionType.PREFERRED, places).result(15)
+
+    def _await_in_sync(self) -> None:
+        def in_sync() -> bool:
+            with contextlib.suppress(Exception):
+                topics = self._kafka.admin.list_topics(timeout=5).topics.values()
+                return all(len(one.isrs) == len(one.replicas) for topic in topics for one in topic.partitions.values())
+            return False
+
+        if not comes(in_sync, within_s=_IN_SYNC_WITHIN_S, every_s=0.2):
+            raise RuntimeError("the brokers did not become in sync")
+
+
+def disturb(link: Link, fault: Fault) -> None:
+    """Disturb a link; blocks for as long as that lasts."""
+    how = fault.kind.rpartition("_")[2]
+    if how == "cut":
+        link.cut()
+        return
+    with _stalled(link) if how == "stall" else _slowed(link, 0.02 + 0.2 * fault.where):
+        time.sleep(fault.lasts_s)
+
+
+@contextlib.contextmanager
+def _stalled(link: Link) -> Iterator[None]:
+    link.stall(on=True)
+    try:
+        yield
+    finally:
+        link.stall(on=False)
+
+
+def _away(links: Sequence[Link], lasts_s: float) -> None:
+    """Let no byte over any of the links; blocks for as long as that lasts."""
+    with contextlib.ExitStack() as stalled:
+        for link in links:
+            stalled.enter_context(_stalled(link))
+        time.sleep(lasts_s)
+
+
+@contextlib.contextmanager
+def _slowed(link: Link, delay_s: float) -> Iterator[None]:
+    link.slow(delay_s)
+    try:
+        yield
+    finally:
+        link.slow(0.0)
+
 
 _WHOLE_WITHIN_S = 60.0
 _LEAST_WORKERS = 2
 _MEMBER_WITHIN_S = 30.0
 _POISON_WITHIN_S = 300.0
-_KILLS_FROM_S = 3.0
 _KEEPS_FORMER = 0.5
 
 
@@ -74,11 +168,11 @@ class Actions:
         self.strikes.append(strike)
         return strike
 
-    def end(self) -> list[str]:
+    def end(self, longest_s: float) -> list[str]:
         """Wait until every fault is over and everything is back; return a complaint for each that is not."""
         for strike in self.strikes:
             if strike.thread is not None:
-                strike.thread.join(_WHOLE_WITHIN_S * 2)
+                strike.thread.join(longest_s + _WHOLE_WITHIN_S * 2)
         return [
             f"fault {strike.number} ({strike.kind}) did not end well: {strike.error or 'it hangs'}"
             for strike in self.strikes
@@ -141,8 +235,8 @@ class Actions:
 
     def _inference(self, fault: Fault) -> Strike:
         member = self._a_worker(fault, self.world.fleet.members)
-        number = RAISE if fault.kind is FaultKind.INFERENCE_RAISE else HANG
-        return self._strike(fault.kind, member.held(), member.busy, lambda: member.signal(number))
+        numbers = {FaultKind.INFERENCE_RAISE: RAISE, FaultKind.INFERENCE_HANG: HANG, FaultKind.INFERENCE_KILL: KILL}
+        return self._strike(fault.kind, member.held(), member.busy, lambda: member.signal(numbers[fault.kind]))
 
     def _a_worker(self, fault: Fault, may_be: list[Member]) -> Member:
         """Return a worker that lives, one that works on partitions if there is one, and lock it."""
@@ -176,10 +270,13 @@ class Actions:
         operator, fleet = self.operator, self.world.fleet
         actions: dict[FaultKind, Callable[[], None]] = {
             FaultKind.OFFSETS_DELETED: operator.delete_offsets,
-            FaultKind.OFFSET_SET: lambda: operator.set_offset(partition, fault.lasts_s % 1),
+            FaultKind.OFFSET_SET: lambda: operator.set_offset(
+                partition, fault.lasts_s % 1, keeps_metadata=round(fault.lasts_s * 100) % 2 == 0
+            ),
             FaultKind.OFFSET_ADOPTED: lambda: operator.adopt_offset(partition, round(fault.lasts_s * 10) % 20),
             FaultKind.LEDGER_SPOIL: lambda: operator.spoil_ledger(partition, fault.lasts_s % 1),
-            FaultKind.POISON_AND_FLUSH: lambda: self._poison(partition, kills=fault.lasts_s > _KILLS_FROM_S),
+            FaultKind.POISON_AND_FLUSH: lambda: self._poison(partition),
+            FaultKind.SKIP: lambda: self._skip(partition),
             FaultKind.RULES_CHANGE: lambda: fleet.change_rules(int(fault.where * len(RULE_SETS))),
             FaultKind.MODEL_CHANGE: lambda: fleet.change_model(keeps_former=fault.where < _KEEPS_FORMER),
         }
@@ -191,10 +288,10 @@ class Actions:
         strike.at_ms, strike.at_s = round(time.time() * 1000), time.monotonic()
         return strike
 
-    def _poison(self, partition: int, *, kills: bool) -> None:
+    def _poison(self, partition: int) -> None:
         """Send a session with a poisonous record, wait for its dead letter, lose Redis, and let the session go on."""
         number = len(self.strikes)
-        before, after = poisoned_records(number, partition, self.world.partitions, kills=kills)
+        before, after = poisoned_records(number, partition, self.world.partitions)
         self.sent += [*before, *after]
         try:
             self.world.send(before)
@@ -205,6 +302,16 @@ class Actions:
             ):
                 raise RuntimeError(f"a poisonous record was not given up within {_POISON_WITHIN_S} s")
             self.world.redis.flush_all()
+        finally:
+            self.world.send(after)
+
+    def _skip(self, partition: int) -> None:
+        """Send a session with a record that parks its partition, have it skipped, and let the session go on."""
+        before, after = poisoned_records(len(self.strikes), partition, self.world.partitions, reason=SKIPPED)
+        self.sent += [*before, *after]
+        try:
+            self.world.send(before)
+            self.operator.skip(partition, before[-1])
         finally:
             self.world.send(after)
 
@@ -230,6 +337,7 @@ class Actions:
             FaultKind.REDIS_FAIL_OVER: lambda: redis.fail_over(0.0),
             FaultKind.REDIS_FAIL_OVER_STALE: lambda: redis.fail_over(fault.lasts_s),
             FaultKind.REDIS_PAUSE: lambda: redis.pause(fault.lasts_s),
+            FaultKind.REDIS_AWAY: lambda: _away(redis.links, fault.lasts_s),
             FaultKind.REDIS_FLUSH: redis.flush,
             FaultKind.REDIS_SPOIL_SESSION: lambda: redis.spoil(_one_of(SESSION_DAMAGES, fault)),
             FaultKind.REDIS_SPOIL_CONTROL: lambda: redis.spoil(_one_of(CONTROL_DAMAGES, fault)),

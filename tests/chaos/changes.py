@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 
 from caesura.worker.ports.engine import EngineModel
 
-__all__ = ["FIRST_VERSION", "RULE_SETS", "model_names", "served_models"]
-
 FIRST_VERSION = 1
 _LANGUAGES = ("en", "zh")
 _LOOK_AHEAD_WORDS = 9

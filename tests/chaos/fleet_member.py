@@ -17,8 +17,6 @@ from typing import cast
 from caesura.worker.embedded.guarded_process import GuardedProcess
 from tests.harness.waiting import comes
 
-__all__ = ["LOOK_EVERY_S", "Member"]
-
 LOOK_EVERY_S = 0.1
 
 

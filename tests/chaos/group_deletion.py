@@ -17,8 +17,6 @@ from confluent_kafka.admin import AdminClient
 from tests.harness.places import ROOT
 from tests.harness.waiting import comes
 
-__all__ = ["delete_group", "done_apart"]
-
 _ASK_S = 5.0
 _TRY_S = 20.0
 _LOOK_EVERY_S = 0.2

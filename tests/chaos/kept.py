@@ -16,11 +16,9 @@ from caesura.schemas.state import SessionFacts, SessionStatus, decode_ledger, de
 from caesura.worker.ports.records import CommittedOffset, Record
 from caesura.worker.runtime.ledger.output_records import REFUSED_HEADER, parse_refused
 from tests.chaos.oracle import Timers
-from tests.chaos.poison import POISON
+from tests.chaos.poison import POISON, SKIPPED
 from tests.chaos.said import Run, Said
 from tests.harness.checker import Findings, Output, Violation
-
-__all__ = ["Kept", "check_kept"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +58,7 @@ def check_kept(said: Said, found: Output, kept: Kept, timers: Timers | None = No
         for offset in parse_refused(dict(one.headers).get(REFUSED_HEADER) or b"")
     }
     for letter in found.letters:
-        if letter.reason == POISON and letter[:2] not in refused:
+        if letter.reason in {POISON, SKIPPED} and letter[:2] not in refused:
             findings.add("lost", f"the ledger does not hold that {letter[:2]} was refused")
     return findings.found
 

@@ -15,8 +15,6 @@ from confluent_kafka import KafkaError, Message, Producer
 
 from tests.harness.producers import WHEN_ALL_ENDS, Sent, crowd_records, session_records
 
-__all__ = ["Load", "all_sent"]
-
 _AT_ONCE = 24
 
 

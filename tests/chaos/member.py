@@ -9,7 +9,6 @@ for the cause of a violation wants to read.
 
 from __future__ import annotations
 
-import faulthandler
 import json
 import os
 import signal
@@ -39,7 +38,6 @@ from caesura.worker.ports.observer import (
     ClaimWaits,
     EngineFailed,
     Event,
-    LoopMoved,
     PartitionClaimed,
     PartitionParked,
     PartitionRebuilt,
@@ -51,20 +49,17 @@ from caesura.worker.ports.observer import (
 from caesura.worker.runtime.loop.assembly import assemble
 from caesura.worker.runtime.loop.loop import Worker
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
-from tests.chaos.changes import FIRST_VERSION, served_models
+from tests.chaos.changes import FIRST_VERSION
+from tests.chaos.engine_process import started_engine
 from tests.chaos.poison import PoisonedPublisher
-from tests.harness.chaotic_engine import ChaoticEngine
 from tests.harness.contexts import ContextsOnly
 from tests.harness.pipeline import Pipeline
-
-__all__ = ["FENCED", "work"]
 
 FENCED = 4
 """Exit status of a member that found a newer one in its place: it stops without another write, and is started anew.
 
 A static member does so where the answer to its join was lost: it joins again, and its first join fences it.
 """
-_LONGEST_TURN_S = 3.0
 
 
 class Diary(SilentObserver):
@@ -75,8 +70,6 @@ class Diary(SilentObserver):
 
     def note(self, event: Event) -> None:
         match event:
-            case LoopMoved():  # its stack is written where it does not turn again for long: which call blocks so?
-                faulthandler.dump_traceback_later(_LONGEST_TURN_S)
             case CheckpointTaken() if event.dropped:
                 self._write("dropped", outcome=event.outcome, dropped=dict(event.dropped), step_ms=dict(event.step_ms))
             case PartitionRebuilt():
@@ -110,9 +103,7 @@ _WRITTEN: dict[type[Event], str] = {
 
 def main() -> None:
     config = json.loads(Path(sys.argv[1]).read_text())
-    engine = ChaoticEngine(served_models(*config.get("models", [FIRST_VERSION])))
-    engine.obey_signals()
-    work(config, engine)
+    work(config, started_engine(config.get("models", [FIRST_VERSION])))
 
 
 def work(config: dict[str, dict[str, object]], engine: Engine) -> None:

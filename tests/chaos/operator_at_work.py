@@ -11,22 +11,27 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import TypeVar
 
 import msgspec
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from caesura.schemas.checkpoint import OffsetMetadata
+from caesura.worker.adapters.kafka.log_reader import KafkaLogReader
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from caesura.worker.commands.skip import request_skip
+from caesura.worker.errors import BrokerError
 from caesura.worker.ports.reasons import ParkReason
 from caesura.worker.ports.records import Record
 from caesura.worker.runtime.ledger.output_records import ledger_probe
+from caesura.worker.runtime.settings.settings import RuntimeSettings
 from tests.chaos.fleet_member import Member
 from tests.chaos.group_deletion import delete_group
 from tests.chaos.world import DEPLOYMENT, ChaosWorld
 from tests.harness.checker import Adopted
+from tests.harness.producers import Sent
 from tests.harness.waiting import comes, retried
-
-__all__ = ["OperatorAtWork"]
 
 _Answer = TypeVar("_Answer")
 _WITHIN_S = 240.0
@@ -53,11 +58,15 @@ class OperatorAtWork:
         with self._all_stopped():
             self._commit(before)
 
-    def set_offset(self, partition: int, where: float) -> None:
-        """Set a partition's offset anywhere, see it parked, and set it back."""
+    def set_offset(self, partition: int, where: float, *, keeps_metadata: bool) -> None:
+        """Move an offset anywhere, see its partition parked, set it back. keeps_metadata: as a mirroring tool does."""
         with self._all_stopped():
             before = self._committed()[partition]
-            self._commit([TopicPartition(self._topic, partition, int(where * (self._end(partition) + 1)))])
+            offset = int(where * (self._end(partition) + 1))
+            offset += offset == before.offset
+            metadata = before.metadata if keeps_metadata else ""
+            moved = TopicPartition(self._topic, partition, offset, metadata)
+            self._commit([moved])
         self._await_parked([partition], ParkReason.OFFSET_FROM_OUTSIDE)
         with self._all_stopped():
             self._commit([before])
@@ -100,6 +109,25 @@ class OperatorAtWork:
         if not is_rubbish(records[-1]):
             return  # the session has published meanwhile: a later record of its key is enough
         self._write_ledger(partition, victim.key, next(one.value for one in records[::-1] if not is_rubbish(one)))
+        self._release(partition)
+
+    def skip(self, partition: int, sent: Sent) -> None:
+        """Have a record skipped that has parked its partition."""
+        self._await_parked([partition], ParkReason.NEWER_EVENT)
+        same = (partition, sent.key, sent.value)
+        places = [one.offset for one in self._world.records("words") if (one.partition, one.key, one.value) == same]
+        kafka = KafkaSettings(bootstrap_servers=self._world.kafka.bootstrap, group_id=f"{DEPLOYMENT}-operator")
+        reader, settings = KafkaLogReader(kafka), RuntimeSettings(deployment=DEPLOYMENT, input_topic=self._topic)
+        try:
+            for offset in places:
+                retried(
+                    partial(request_skip, reader, settings, partition, offset),
+                    despite=BrokerError,
+                    within_s=_WITHIN_S,
+                    every_s=_LOOK_EVERY_S,
+                )
+        finally:
+            reader.close()
         self._release(partition)
 
     # the group

@@ -16,8 +16,6 @@ from caesura.schemas.segments import Segment, TranslationSegment
 from tests.chaos.said import PASSING_NAMES, Run, Said, SaidWord
 from tests.harness.checker import Findings, Output, Violation, check_letters, check_numbers, check_routes
 
-__all__ = ["Timers", "as_far_as", "check_models", "check_said"]
-
 _ENDS = ("period", "question")
 _ENOUGH_WORDS = 60
 """Of so many labelled words, of a session or of all, the scripted engine marks some, and tags some."""

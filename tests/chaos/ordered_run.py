@@ -13,8 +13,6 @@ from tests.harness.in_memory_world import World
 from tests.harness.producers import session_records
 from tests.harness.reference import RULES, output_of
 
-__all__ = ["a_run"]
-
 PARTITIONS = 2
 SESSIONS = 70
 SEED = 5

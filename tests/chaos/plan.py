@@ -8,8 +8,6 @@ from pathlib import Path
 
 from tests.chaos.schedule import FaultKind
 
-__all__ = ["Plan"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
@@ -18,7 +16,8 @@ class Plan:
     minutes: after so long no more faults are begun. folder: where the workers' diaries are kept; None: nowhere.
     before: commit or tag of another release, which every other worker runs; None: all run this one. only: kinds of
     fault; none: all of them. timed: timers fire, and what they change is not compared. crowd: sessions of each
-    partition that stay open all the while. every_s: so long from one fault to the next at least. changes: rules and
+    partition that stay open all the while. every_s: so long from one fault to the next at least. lasts_s: how long
+    each fault lasts; None: as drawn. changes: rules and
     models change, and labels are not compared.
     """
 
@@ -34,6 +33,7 @@ class Plan:
     timed: bool = False
     crowd: int = 0
     every_s: float = 0.0
+    lasts_s: float | None = None
     changes: bool = False
     say: Callable[[str], None] = lambda _: None
 

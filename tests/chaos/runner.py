@@ -3,33 +3,122 @@
 from __future__ import annotations
 
 import statistics
+import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
+from caesura.schemas.codec import decode_segment
+from caesura.worker.errors import CaesuraError
 from caesura.worker.ports.records import Record
 from tests.chaos.actions import Actions, Strike
 from tests.chaos.changes import FIRST_VERSION, model_names
-from tests.chaos.kept import check_kept
-from tests.chaos.left import Left, left_by
+from tests.chaos.kept import Kept, check_kept
 from tests.chaos.load import Load, all_sent
 from tests.chaos.oracle import check_models, check_said
 from tests.chaos.plan import Plan
-from tests.chaos.poison import POISON
 from tests.chaos.said import Place, Said, said
 from tests.chaos.samples import Samples
 from tests.chaos.schedule import CHANGES, NEW, SPOILS, Fault, draw_faults
 from tests.chaos.timed import TIMERS
-from tests.chaos.watch import Watch
 from tests.chaos.world import DEPLOYMENT, WORKERS_AT_START, ChaosWorld
 from tests.harness.checker import Adopted, Output, Violation, check
 from tests.harness.producers import Sent
-from tests.harness.reference import undisturbed
+from tests.harness.reference import Origin, undisturbed
 
-__all__ = ["Report", "percentile", "run"]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """words: the input, partition by partition. kept: None where it could not be read."""
+
+    words: Sequence[Record]
+    output: Output
+    kept: Kept | None
+
+    @property
+    def words_out(self) -> int:
+        return sum(len(segment.words) for segment in self.output.segments)
+
+
+def left_by(world: ChaosWorld, complaints: list[str]) -> Left | None:
+    """Return what there is to check, None where the brokers do not tell; complain of what could not be read."""
+    try:
+        words, output = world.records("words"), world.output()
+    except (KafkaException, CaesuraError) as error:
+        complaints.append(f"the brokers do not tell what came out, so that nothing is checked: {error}")
+        return None
+    try:
+        kept = world.kept()
+    except (KafkaException, CaesuraError) as error:
+        complaints.append(f"what is kept could not be read, and is not checked: {error}")
+        kept = None
+    return Left(words=words, output=output, kept=kept)
+
+
+class Watch:
+    """Reads the segments topic with ``read_committed`` in a thread of its own; past the proxies."""
+
+    def __init__(self, bootstrap: str, topic: str, partitions: int) -> None:
+        self._consumer = Consumer(
+            {
+                "bootstrap.servers": bootstrap,
+                "group.id": f"{topic}-watch",
+                "isolation.level": "read_committed",
+                "enable.auto.commit": False,
+                "fetch.wait.max.ms": 100,
+                "log_level": 0,
+            }
+        )
+        self._consumer.assign([TopicPartition(topic, partition, 0) for partition in range(partitions)])
+        self._came: dict[int, list[tuple[int, float]]] = defaultdict(list)
+        self._guard = threading.Lock()
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
+        self.words = 0
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        self._closing.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        self._consumer.close()
+
+    def recovered_s(self, partition: int, wall_ms: int) -> float | None:
+        """Return when (wall clock) something was read of a partition that was frozen at ``wall_ms`` or later."""
+        with self._guard:
+            came = self._came[partition]
+            return next((at_s for frozen_ms, at_s in came[_first(came, wall_ms) :] if frozen_ms >= wall_ms), None)
+
+    def all_recovered(self, partitions: Collection[int], wall_ms: int) -> bool:
+        return all(self.recovered_s(partition, wall_ms) is not None for partition in partitions)
+
+    def _run(self) -> None:
+        while not self._closing.is_set():
+            for message in self._consumer.consume(200, 0.1):
+                if message.error() is not None:
+                    continue
+                segment = decode_segment(message.value() or b"")
+                self.words += len(segment.words)
+                with self._guard:
+                    self._came[message.partition() or 0].append((segment.timing.frozen_ms, time.time()))
+
+
+def _first(came: list[tuple[int, float]], wall_ms: int) -> int:
+    """Return a place before which everything was read, so also frozen, before ``wall_ms``."""
+    low, high = 0, len(came)
+    while low < high:
+        middle = (low + high) // 2
+        if came[middle][1] * 1000 < wall_ms:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
 
 _UP_WITHIN_S = 240.0
 _RECOVERED_WITHIN_S = 12.0
@@ -83,6 +172,8 @@ def run(plan: Plan) -> Report:
     without = (frozenset() if plan.changes else CHANGES) | (NEW if plan.before is not None else frozenset())
     static = plan.protocol == "classic"
     faults = draw_faults(plan.seed, plan.faults, static_members=static, without=without, only=plan.only)
+    if plan.lasts_s is not None:
+        faults = [replace(fault, lasts_s=plan.lasts_s) for fault in faults]
     with ChaosWorld(plan) as world:
         watch = Watch(world.kafka.bootstrap, f"{DEPLOYMENT}.segments", world.partitions)
         load = Load(
@@ -106,7 +197,7 @@ def run(plan: Plan) -> Report:
         try:
             plan.say(f"brokers, Redis and topics are up after {time.monotonic() - began_s:.0f} s")
             _disturb(plan, faults, world=world, load=load, watch=watch, actions=actions)
-            complaints += actions.end()
+            complaints += actions.end(max((fault.lasts_s for fault in faults), default=0.0))
             plan.say("all faults are over; the last words are said")
             load.finish()
             if not world.fleet.await_(lambda: _drained(world), _DRAINED_WITHIN_S):
@@ -219,8 +310,10 @@ def _check(
         violations += check_kept(said_, output, left.kept, timers)
     violations += check_models(output, model_names(range(FIRST_VERSION, world.fleet.version + 1)))
     if not plan.timed and not plan.changes:
-        poisonous = {Place(one.partition, one.key, one.value) for one in actions.sent if one.refused == POISON}
-        violations += check(undisturbed(words, world.partitions, poisonous, adopted), output)
+        set_aside: dict[Origin, str] = {
+            Place(one.partition, one.key, one.value): one.refused for one in actions.sent if one.refused
+        }
+        violations += check(undisturbed(words, world.partitions, set_aside, adopted), output)
     return violations
 
 

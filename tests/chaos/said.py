@@ -14,10 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from caesura.worker.ports.records import Record
-from tests.chaos.poison import POISON
 from tests.harness.checker import Adopted, Letter
-
-__all__ = ["PASSING_NAMES", "Place", "Run", "Said", "SaidEvent", "SaidWord", "said"]
 
 PASSING_NAMES = ("conversation", "speaker", "role", "channel")
 """What passes through beside the attributes."""
@@ -151,8 +148,7 @@ def said(
             continue
         reason = refused.get(Place(record.partition, record.key, record.value)) or stream.take(record)
         if reason not in (None, "repeat"):
-            value = b"" if reason == POISON else record.value  # of a poisonous record no byte is kept
-            letters.append(Letter(record.partition, record.offset, reason, value))
+            letters.append(Letter(record.partition, record.offset, reason, record.value))
     stream.end()
     return Said(runs=stream.runs, letters=letters)
 

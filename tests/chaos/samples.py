@@ -13,8 +13,6 @@ import redis
 
 from caesura.worker.sizing.resident_memory import resident_bytes
 
-__all__ = ["Samples"]
-
 _EVERY_S = 5.0
 
 

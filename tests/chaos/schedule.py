@@ -7,8 +7,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["ALONE", "CHANGES", "NEW", "SPOILS", "Fault", "FaultKind", "draw_faults"]
-
 
 class FaultKind(StrEnum):
     """What can happen."""
@@ -27,6 +25,7 @@ class FaultKind(StrEnum):
     REDIS_FAIL_OVER = "redis_fail_over"
     REDIS_FAIL_OVER_STALE = "redis_fail_over_stale"
     REDIS_PAUSE = "redis_pause"
+    REDIS_AWAY = "redis_away"
     REDIS_FLUSH = "redis_flush"
     REDIS_SPOIL_SESSION = "redis_spoil_session"
     REDIS_SPOIL_CONTROL = "redis_spoil_control"
@@ -39,11 +38,13 @@ class FaultKind(StrEnum):
     KAFKA_SLOW = "kafka_slow"
     INFERENCE_RAISE = "inference_raise"
     INFERENCE_HANG = "inference_hang"
+    INFERENCE_KILL = "inference_kill"
     OFFSETS_DELETED = "offsets_deleted"
     OFFSET_SET = "offset_set"
     OFFSET_ADOPTED = "offset_adopted"
     LEDGER_SPOIL = "ledger_spoil"
     POISON_AND_FLUSH = "poison_and_flush"
+    SKIP = "skip"
     RULES_CHANGE = "rules_change"
     MODEL_CHANGE = "model_change"
 
@@ -55,11 +56,13 @@ SPOILS = frozenset({FaultKind.REDIS_SPOIL_SESSION, FaultKind.REDIS_SPOIL_CONTROL
 
 ALONE = frozenset(
     {FaultKind.OFFSETS_DELETED, FaultKind.OFFSET_SET, FaultKind.OFFSET_ADOPTED, FaultKind.LEDGER_SPOIL}
-    | {FaultKind.POISON_AND_FLUSH}
+    | {FaultKind.POISON_AND_FLUSH, FaultKind.SKIP}
     | CHANGES
 )
 """Of several steps, whose end is awaited before anything else is done; recovery counts from there."""
-NEW = frozenset({FaultKind.LEDGER_SPOIL, FaultKind.POISON_AND_FLUSH}) | CHANGES
+NEW = (
+    frozenset({FaultKind.LEDGER_SPOIL, FaultKind.POISON_AND_FLUSH, FaultKind.SKIP, FaultKind.INFERENCE_KILL}) | CHANGES
+)
 """What a release before this one does not stand, or has no part for."""
 
 _WEIGHTS = {
@@ -77,6 +80,7 @@ _WEIGHTS = {
     FaultKind.REDIS_FAIL_OVER: 4,
     FaultKind.REDIS_FAIL_OVER_STALE: 4,
     FaultKind.REDIS_PAUSE: 4,
+    FaultKind.REDIS_AWAY: 3,
     FaultKind.REDIS_FLUSH: 7,
     FaultKind.REDIS_SPOIL_SESSION: 5,
     FaultKind.REDIS_SPOIL_CONTROL: 5,
@@ -89,11 +93,13 @@ _WEIGHTS = {
     FaultKind.KAFKA_SLOW: 3,
     FaultKind.INFERENCE_RAISE: 5,
     FaultKind.INFERENCE_HANG: 3,
+    FaultKind.INFERENCE_KILL: 5,
     FaultKind.OFFSETS_DELETED: 1,
     FaultKind.OFFSET_SET: 2,
     FaultKind.OFFSET_ADOPTED: 3,
     FaultKind.LEDGER_SPOIL: 4,
     FaultKind.POISON_AND_FLUSH: 4,
+    FaultKind.SKIP: 4,
     FaultKind.RULES_CHANGE: 6,
     FaultKind.MODEL_CHANGE: 6,
 }

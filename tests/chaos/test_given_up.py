@@ -11,26 +11,28 @@ import msgspec
 import pytest
 
 from caesura.schemas.segments import ModelRef, Segment
+from caesura.worker.adapters.memory.log_reader import MemoryLogReader
+from caesura.worker.commands.skip import request_skip
 from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.ports.records import CommittedOffset, NextOffset, Record
 from tests.chaos.changes import FIRST_VERSION, model_names
 from tests.chaos.kept import Kept, check_kept
 from tests.chaos.oracle import check_models, check_said
-from tests.chaos.poison import POISON, poisoned_records
+from tests.chaos.poison import POISON, SKIPPED, poisoned_records
 from tests.chaos.said import Place, Said, said
 from tests.harness.checker import Adopted, Output, Violation, check
 from tests.harness.in_memory_world import World
-from tests.harness.reference import RULES, output_of, undisturbed
-from tests.harness.spoken import spoken
+from tests.harness.producers import spoken
+from tests.harness.reference import RULES, Origin, output_of, undisturbed
 from tests.harness.unsure import ChokingPublisher
 
 PARTITIONS = 2
-SKIPPED = 3
+PASSED_OVER = 3
 
 
 class _Run(NamedTuple):
     words: list[Record]
-    poisonous: set[Place]
+    set_aside: dict[Origin, str]
     adopted: list[Adopted]
     output: Output
     said: Said
@@ -45,24 +47,30 @@ def a_run() -> _Run:
     """
     rules = DecodingRules(routes=frozenset({"de"}), **RULES)  # type: ignore[arg-type]
     world = World(partitions=PARTITIONS, rules=rules)
-    before, after = poisoned_records(1, 0, PARTITIONS, kills=True)
+    before, after = poisoned_records(1, 0, PARTITIONS)
     lines = spoken(7, 24, PARTITIONS)
     middle = [one for one in lines if one.partition == 1]
     adopted = []
     worker = world.worker(around=ChokingPublisher, dead_letter_limit=1_000_000)
     for one in (one for one in lines if one.partition == 0):
         world.broker.append("asr.words", 0, one.value, key=one.key)
+    stops, goes_on = poisoned_records(2, 0, PARTITIONS, reason=SKIPPED)
+    before, after = [*before, *stops], [*goes_on, *after]
     for sent in before:
         world.broker.append("asr.words", 0, sent.value, key=sent.key)
+    newer = world.broker.log("asr.words", 0).end - 1
     for stop in (len(middle) // 3, len(middle) * 5 // 6):
         while world.broker.log("asr.words", 1).end < stop:
             one = middle[world.broker.log("asr.words", 1).end]
             world.broker.append("asr.words", 1, one.value, key=one.key)
         worker.turn(4_000)
+        if 0 in worker.worker.assignment.parked:
+            request_skip(MemoryLogReader(world.broker), world.settings(), 0, newer)
+            worker.turn(400)
         worker.worker.drain()
-        for one in middle[stop : stop + SKIPPED]:
+        for one in middle[stop : stop + PASSED_OVER]:
             world.broker.append("asr.words", 1, one.value, key=one.key)
-        here = Adopted(1, stop, stop + SKIPPED)
+        here = Adopted(1, stop, stop + PASSED_OVER)
         adopted.append(here)
         world.broker.set_offset("caesura", "asr.words", 1, NextOffset(next_offset=here.begins_at, metadata=""))
         worker = world.worker(around=ChokingPublisher, dead_letter_limit=1_000_000, adopt_foreign_offsets=True)
@@ -88,8 +96,8 @@ def a_run() -> _Run:
         ledger=world.records("caesura.ledger"),
     )
     begins = {(one.session, one.since) for one in output.segments}
-    poisonous = {place for place, reason in refused.items() if reason == POISON}
-    return _Run(words, poisonous, adopted, output, said(words, refused, begins, adopted), kept)
+    set_aside: dict[Origin, str] = {place: reason for place, reason in refused.items() if reason in {POISON, SKIPPED}}
+    return _Run(words, set_aside, adopted, output, said(words, refused, begins, adopted), kept)
 
 
 def _committed(world: World, partition: int) -> CommittedOffset | None:
@@ -110,7 +118,8 @@ def everything_found(output: Output, kept: Kept | None = None) -> set[str]:
 def test_a_run_in_order_has_no_violation_and_everything_occurs_in_it() -> None:
     run = a_run()
     assert everything_found(run.output) == set()
-    assert [one.reason for one in run.output.letters if one.reason == POISON] == [POISON]
+    reasons = [one.reason for one in run.output.letters]
+    assert (reasons.count(POISON), reasons.count(SKIPPED)) == (1, 1)
     broken_off = [one for one in run.said.runs.values() if one.broken_off]
     came = {(one.session, one.since) for one in run.output.segments}
     assert any((one.session, one.since) in came for one in broken_off)
@@ -119,13 +128,14 @@ def test_a_run_in_order_has_no_violation_and_everything_occurs_in_it() -> None:
 
 def test_the_undisturbed_run_knows_both() -> None:
     run = a_run()
-    assert check(undisturbed(run.words, PARTITIONS, run.poisonous, run.adopted), run.output) == []
+    assert check(undisturbed(run.words, PARTITIONS, run.set_aside, run.adopted), run.output) == []
 
 
 def test_without_them_the_undisturbed_run_is_another() -> None:
     run = a_run()
-    assert check(undisturbed(run.words, PARTITIONS, run.poisonous), run.output)
-    assert check(undisturbed(run.words, PARTITIONS, (), run.adopted), run.output)
+    skipped = {place: reason for place, reason in run.set_aside.items() if reason == SKIPPED}
+    assert check(undisturbed(run.words, PARTITIONS, run.set_aside), run.output)
+    assert check(undisturbed(run.words, PARTITIONS, skipped, run.adopted), run.output)
 
 
 def _of_one_broken_off(segments: list[Segment]) -> int:
@@ -176,10 +186,13 @@ def test_a_bug_planted_in_the_output_is_found(planted: Callable[[list[Segment]],
     assert everything_found(dataclasses.replace(a_run().output, segments=segments))
 
 
-def test_a_poisonous_record_without_its_letter_is_found() -> None:
+@pytest.mark.parametrize("reason", [POISON, SKIPPED])
+def test_a_record_set_aside_without_its_letter_or_with_two_is_found(reason: str) -> None:
     output = a_run().output
-    others = [one for one in output.letters if one.reason != POISON]
+    others = [one for one in output.letters if one.reason != reason]
     assert "lost" in everything_found(dataclasses.replace(output, letters=others))
+    twice = [*output.letters, *(one for one in output.letters if one.reason == reason)]
+    assert everything_found(dataclasses.replace(output, letters=twice))
 
 
 def _without_note_of_poison(ledger: Sequence[Record]) -> list[Record]:

@@ -10,8 +10,8 @@ from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.ports.records import Record
 from tests.harness.checker import Output, check
 from tests.harness.in_memory_world import World
+from tests.harness.producers import spoken
 from tests.harness.reference import RULES, output_of, undisturbed
-from tests.harness.spoken import spoken
 
 
 def run_with_loss(records: Sequence[Record], lost_after: int) -> Output:

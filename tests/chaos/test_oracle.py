@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 
 import msgspec
 import pytest
+from confluent_kafka import KafkaError, KafkaException
+from typing_extensions import override
 
+from caesura.schemas.checkpoint import OffsetMetadata
 from caesura.schemas.segments import Piece, Segment, TranslationSegment
-from tests.chaos.kept import check_kept
+from caesura.worker.adapters.memory.session_store import StoreFault
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.errors import StoreError
+from caesura.worker.ports.commit_steps import CommitStep
+from caesura.worker.ports.records import CommittedOffset, Record
+from tests.chaos.kept import Kept, _stored, check_kept
 from tests.chaos.oracle import as_far_as, check_said
 from tests.chaos.ordered_run import a_run
+from tests.chaos.plan import Plan
+from tests.chaos.runner import left_by
 from tests.chaos.said import SaidWord
 from tests.chaos.timed import TIMERS
-from tests.harness.checker import Output, tally
+from tests.chaos.world import ChaosWorld
+from tests.harness.checker import Findings, Output, check, tally
+from tests.harness.crashing import Interrupted
+from tests.harness.in_memory_world import World
+from tests.harness.producers import spoken
+from tests.harness.reference import RULES, output_of, undisturbed
 
 
 def kinds(found: Output) -> set[str]:
@@ -247,7 +263,7 @@ def test_lost_doubled_and_altered_dead_letters_are_found() -> None:
     assert "foreign" in kinds(dataclasses.replace(found, letters=[first._replace(value=b"another"), *rest]))
 
 
-def test_a_run_that_was_broken_off_between_two_pieces_of_a_unit_came_out_as_far_as_it_came() -> None:
+def test_a_run_broken_off_inside_a_unit_came_out_as_far_as_it_came() -> None:
     said = [SaidWord("\u516c\u56ed", 0, 250, 0.5, 0), SaidWord("\u5f88\u597d", 300, 550, 0.5, 0)]
     first, half, other = said[0], said[1]._replace(text="\u5f88"), said[1]._replace(text="\u597d")
     segment = next(one for one in a_run()[0].segments if one.words)
@@ -258,3 +274,213 @@ def test_a_run_that_was_broken_off_between_two_pieces_of_a_unit_came_out_as_far_
     assert as_far_as(said, [first, other], begun) != [first, other]
     assert as_far_as(said, said, whole) == said
     assert as_far_as(said, [first], [segment]) == [first]
+
+
+PARTITIONS = 2
+
+
+@functools.cache
+def output() -> Output:
+    return undisturbed(spoken(7, 12, PARTITIONS), PARTITIONS)
+
+
+def output_with(found: Output, change: Callable[[list[Segment]], None]) -> Output:
+    segments = list(found.segments)
+    change(segments)
+    return dataclasses.replace(found, segments=segments)
+
+
+def output_kinds(found: Output) -> set[str]:
+    return {kind for kind, count in tally(check(output(), found)).items() if count}
+
+
+def test_an_undisturbed_run_has_no_violation() -> None:
+    assert check(output(), output()) == []
+
+
+def change_a_mark(segments: list[Segment]) -> None:
+    place = longest(segments)
+    first, *rest = segments[place].words
+    mark = "comma" if first.punctuation == "none" else "none"
+    words = (msgspec.structs.replace(first, punctuation=mark), *rest)
+    segments[place] = msgspec.structs.replace(segments[place], words=words)
+
+
+def say_another_word(segments: list[Segment]) -> None:
+    place = longest(segments)
+    first, *rest = segments[place].words
+    words = (msgspec.structs.replace(first, text="another"), *rest)
+    segments[place] = msgspec.structs.replace(segments[place], words=words)
+
+
+def swap_segments(segments: list[Segment]) -> None:
+    first, second, *_ = (place for place, one in enumerate(segments) if one.session == segments[0].session)
+    segments[first], segments[second] = segments[second], segments[first]
+
+
+def sort_by_session(segments: list[Segment]) -> None:
+    segments.sort(key=lambda one: one.session)
+
+
+@pytest.mark.parametrize(
+    ("plant", "found"),
+    [
+        (double_a_segment, {"doubled", "reordered"}),
+        (lose_a_segment, {"lost", "gap"}),
+        (lose_a_word, {"lost", "relabelled"}),
+        (change_a_mark, {"relabelled"}),
+        (number_a_sentence_wrong, {"relabelled"}),
+        (say_another_word, {"foreign", "relabelled"}),
+        (swap_segments, {"reordered"}),
+        (sort_by_session, set()),
+    ],
+    ids=lambda one: getattr(one, "__name__", ""),
+)
+def test_what_is_planted_beside_an_undisturbed_run_is_found(
+    plant: Callable[[list[Segment]], None], found: set[str]
+) -> None:
+    assert output_kinds(output_with(output(), plant)) == found
+
+
+def test_a_lost_translation_is_found_by_its_route_too() -> None:
+    found = output()
+    assert {"lost", "gap"} <= output_kinds(dataclasses.replace(found, translations=found.translations[1:]))
+
+
+def test_lost_and_doubled_dead_letters_are_found() -> None:
+    found = output()
+    first, *rest = found.letters
+    assert output_kinds(dataclasses.replace(found, letters=rest)) == {"lost"}
+    assert output_kinds(dataclasses.replace(found, letters=[first, first, *rest])) == {"doubled"}
+
+
+def zombie_writes_late(step: CommitStep = CommitStep.CLAIM_OFFSET_READ) -> Output:
+    """A worker's save is on its way when it vanishes, and lands while the next owner's claim is half done."""
+    world = World(rules=DecodingRules(routes=frozenset({"de"}), **RULES))  # type: ignore[arg-type]
+    records = spoken(7, 2)
+    half = len(records) // 2
+    for record in records[:half]:
+        world.broker.append("asr.words", 0, record.value, key=record.key)
+    first = world.worker(0, commit_interval_ms=10)
+    first.settle()
+    for record in records[half:]:
+        world.broker.append("asr.words", 0, record.value, key=record.key)
+    first.store.fail_next("write", StoreFault.LANDS_LATER)
+    first.turn(4)
+    world.broker.expel("caesura", "asr.words", first.source.member_id)
+
+    def land() -> None:
+        world.redis.land_late()
+
+    lands = Interrupted(step, land, armed=True)
+    world.worker(1, observer=lands, commit_interval_ms=10).settle()
+    return output_of(world.records("asr.segments"), world.records("translate.de"), world.records("asr.words.dead"))
+
+
+@pytest.mark.parametrize("step", [CommitStep.CLAIM_OFFSET_READ, CommitStep.CLAIM_LOADED, CommitStep.COMMITTED])
+def test_a_late_write_changes_nothing(step: CommitStep) -> None:
+    assert check(undisturbed(spoken(7, 2), 1), zombie_writes_late(step)) == []
+
+
+def kept_kinds(kept: Kept) -> set[str]:
+    output, spoken, _ = a_run()
+    return {one.kind for one in check_kept(spoken, output, kept, TIMERS)}
+
+
+def of_a_session(kept: Kept) -> tuple[int, str]:
+    """Return a session that is in Redis, and its partition."""
+    return next((partition, name) for partition, fields in kept.fields.items() for name in fields)
+
+
+def test_a_field_that_redis_lost_or_has_too_much_is_found() -> None:
+    kept = a_run()[2]
+    partition, name = of_a_session(kept)
+    fewer = {other: field for other, field in kept.fields[partition].items() if other != name}
+    more = {**kept.fields[partition], "nobody": kept.fields[partition][name]}
+    assert kept_kinds(dataclasses.replace(kept, fields={**kept.fields, partition: fewer})) == {"lost"}
+    assert "foreign" in kept_kinds(dataclasses.replace(kept, fields={**kept.fields, partition: more}))
+
+
+def test_counters_of_another_session_are_found() -> None:
+    kept = a_run()[2]
+    partition, name = of_a_session(kept)
+    other = next(one for one in kept.fields[partition] if one != name)
+    fields = {**kept.fields[partition], name: kept.fields[partition][other]}
+    assert "relabelled" in kept_kinds(dataclasses.replace(kept, fields={**kept.fields, partition: fields}))
+
+
+def test_a_ledger_without_its_last_record_of_a_session_is_found() -> None:
+    kept = a_run()[2]
+    _, name = of_a_session(kept)
+    places = [place for place, one in enumerate(kept.ledger) if one.key == name.encode()]
+    fewer = [one for place, one in enumerate(kept.ledger) if place != places[-1]]
+    none = [one for one in kept.ledger if one.key != name.encode()]
+    assert kept_kinds(dataclasses.replace(kept, ledger=fewer)) & {"relabelled", "lost"}
+    assert "lost" in kept_kinds(dataclasses.replace(kept, ledger=none))
+
+
+def test_an_offset_that_is_missing_behind_or_anothers_is_found() -> None:
+    kept = a_run()[2]
+    committed = kept.offsets[0]
+    assert committed is not None
+    behind = dataclasses.replace(committed, next_offset=committed.next_offset - 1)
+    anothers = CommittedOffset(next_offset=committed.next_offset, metadata="")
+    for wrong in (None, behind, anothers):
+        assert "lost" in kept_kinds(dataclasses.replace(kept, offsets={**kept.offsets, 0: wrong}))
+
+
+def test_a_ledger_that_is_not_what_was_committed_of_it_is_found() -> None:
+    kept = a_run()[2]
+    committed = kept.offsets[0]
+    metadata = None if committed is None else OffsetMetadata.decode(committed.metadata)
+    assert committed is not None
+    assert metadata is not None
+    assert metadata.ledger is not None
+    wrong = msgspec.structs.replace(metadata, ledger=metadata.ledger._replace(digest=metadata.ledger.digest ^ 1))
+    offset = dataclasses.replace(committed, metadata=wrong.encode())
+    assert "lost" in kept_kinds(dataclasses.replace(kept, offsets={**kept.offsets, 0: offset}))
+
+
+class Ruin(ChaosWorld):
+    """A world of which nothing was ever started: no Redis, and brokers only where it is said."""
+
+    def __init__(self, *, brokers: bool) -> None:
+        super().__init__(Plan(seed=1, faults=0))
+        self._brokers_live = brokers
+
+    @override
+    def records(self, name: str) -> list[Record]:
+        if not self._brokers_live:
+            raise KafkaException(KafkaError(KafkaError._ALL_BROKERS_DOWN))
+        return []
+
+    @override
+    def output(self) -> Output:
+        return output_of(self.records("segments"), self.records("de"), self.records("dead"))
+
+    @override
+    def kept(self) -> Kept:
+        raise StoreError("nobody answers")
+
+
+def test_where_redis_is_gone_the_output_is_still_checked() -> None:
+    complaints: list[str] = []
+    left = left_by(Ruin(brokers=True), complaints)
+    assert left is not None
+    assert left.kept is None
+    assert complaints == ["what is kept could not be read, and is not checked: nobody answers"]
+
+
+def test_where_the_brokers_are_gone_nothing_is_checked_and_that_is_said() -> None:
+    complaints: list[str] = []
+    assert left_by(Ruin(brokers=False), complaints) is None
+    (complaint,) = complaints
+    assert "nothing is checked" in complaint
+
+
+def test_a_field_that_nobody_can_read_is_named_and_the_others_are_looked_at() -> None:
+    fields = {"\udcff": b"\xc1", "ann": b"\x80"}
+    kept = Kept(ends={0: 0}, offsets={0: None}, fields={0: fields}, ledger=[])
+    findings = Findings("kept")
+    assert _stored(kept, findings) == {}
+    assert [one.kind for one in findings.found] == ["foreign", "foreign"]

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from tests.chaos.oracle import Timers
 
-__all__ = ["TIMED_RULES", "TIMERS"]
-
 TIMED_RULES = {"flush_after_ms": 300, "stall_after_ms": 2_000, "idle_after_ms": 10_000, "forget_after_ms": 20_000}
 """A session of the load pauses for half a second between its events, so most of them are flushed again and again."""
 

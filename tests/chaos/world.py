@@ -18,19 +18,16 @@ from caesura.worker.ports.records import CommittedOffset, Record
 from tests.chaos.fleet import Fleet
 from tests.chaos.kept import Kept
 from tests.chaos.plan import Plan
-from tests.chaos.redis_fleet import RedisFleet, RedisPair
-from tests.chaos.redis_ring import RedisRing
+from tests.chaos.redis_fleet import RedisFleet, RedisPair, RedisRing
 from tests.chaos.timed import TIMED_RULES
 from tests.harness.checker import Output
+from tests.harness.command import release
 from tests.harness.parts.committed import committed_records
 from tests.harness.parts.kafka_cluster import KafkaCluster
 from tests.harness.parts.proxy import Proxy
 from tests.harness.pipeline import Pipeline
 from tests.harness.producers import Sent
 from tests.harness.reference import RULES, output_of
-from tests.harness.release import release
-
-__all__ = ["DEPLOYMENT", "ChaosWorld"]
 
 DEPLOYMENT = "chaos"
 WORKERS_AT_START = 4

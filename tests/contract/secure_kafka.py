@@ -16,8 +16,6 @@ from tests.harness.parts.kafka_broker import KafkaProcess
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.lookup import NotFound
 
-__all__ = ["PASSWORD", "USER", "SecureKafka", "secure_kafka"]
-
 USER = "caesura"
 PASSWORD = "a password of this test only"
 

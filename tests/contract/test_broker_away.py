@@ -12,7 +12,7 @@ from typing import Literal
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 
-from caesura.worker.adapters.kafka.overdue_call import returns_within
+from caesura.worker.adapters.kafka.producer_handle import returns_within
 from caesura.worker.adapters.kafka.word_source import KafkaWordSource
 from caesura.worker.errors import AbortableError, BrokerError
 from caesura.worker.ports.publisher import Publisher
@@ -62,9 +62,7 @@ def test_the_outcome_of_a_commit_that_nobody_answered_is_what_is_read_back(kafka
     assert cluster.visible(output)[-1:] == ["next"]
 
 
-def test_a_send_of_offsets_whose_coordinator_has_gone_comes_back_and_the_next_transaction_commits(
-    kafka: Kafka, cluster: RealCluster
-) -> None:
+def test_offsets_for_a_gone_coordinator_fail_and_the_next_commit_works(kafka: Kafka, cluster: RealCluster) -> None:
     output, publisher, member = cluster.output(), cluster.publisher("worker"), Member(cluster.source())
     publisher.init_transactions(PATIENCE_S)
     until(lambda: member.held == {0}, member)
@@ -149,9 +147,7 @@ def test_a_producer_made_anew_lets_go_of_a_transaction_that_nobody_can_abort(
     _commit_good(publisher, output, cluster)
 
 
-def test_a_producer_that_was_closed_before_its_brokers_answered_fences_nobody_later(
-    kafka: Kafka, cluster: RealCluster
-) -> None:
+def test_a_producer_closed_before_its_brokers_answered_fences_nobody(kafka: Kafka, cluster: RealCluster) -> None:
     output, publisher, heir = cluster.output(), cluster.publisher("worker"), cluster.publisher("worker")
     _leave_open(publisher, output, cluster)
     heir.init_transactions(PATIENCE_S)
@@ -210,9 +206,7 @@ def test_every_question_that_nobody_answers_may_be_asked_again(kafka: Kafka, clu
         ask(PATIENCE_S)
 
 
-def test_a_leader_that_does_not_answer_says_nothing_of_the_end_and_is_asked_again(
-    kafka: Kafka, cluster: RealCluster
-) -> None:
+def test_a_leader_that_does_not_answer_is_asked_again(kafka: Kafka, cluster: RealCluster) -> None:
     member = Member(cluster.source())
     until(lambda: 0 in member.ends, member)
     assert member.at_end(0, 0)

@@ -79,7 +79,7 @@ def test_the_bounds_of_a_log_are_told_by_its_new_leader_at_the_second_asking(bro
         assert reader.bounds("segments", 0, PATIENCE_S) == (0, 0)
 
 
-def test_a_leader_says_nothing_of_the_end_while_a_replica_that_died_lacks_what_it_has_stamped(
+def test_a_leader_tells_no_end_while_a_dead_replica_lacks_records(
     brokers: KafkaCluster,
 ) -> None:
     settings = KafkaSettings(bootstrap_servers=brokers.bootstrap, group_id=_GROUP, session_timeout_ms=30_000)

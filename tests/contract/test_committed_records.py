@@ -12,9 +12,7 @@ from tests.harness.parts.kafka_part import Kafka
 pytestmark = pytest.mark.kafka
 
 
-def test_the_last_stable_offset_lags_while_a_transaction_is_open_and_its_records_are_seen_after_it(
-    kafka: Kafka, deployment: str
-) -> None:
+def test_the_last_stable_offset_lags_while_a_transaction_is_open(kafka: Kafka, deployment: str) -> None:
     topic = kafka.create_topic("output", 2)
     settings = KafkaSettings(bootstrap_servers=kafka.bootstrap, group_id=deployment)
     producer = Producer({"bootstrap.servers": kafka.bootstrap, "transactional.id": deployment, "log_level": 0})

@@ -163,7 +163,7 @@ def test_a_revoked_partition_can_still_be_committed_inside_the_callback(two_part
     assert cluster.visible(topic) == ["last words"]
 
 
-def test_a_new_owner_waits_for_the_open_transaction_of_the_old_until_its_id_is_taken_over(cluster: Cluster) -> None:
+def test_a_new_owner_waits_for_the_old_transaction_until_the_takeover(cluster: Cluster) -> None:
     topic, dead, member = cluster.output(), ready(cluster, "same"), joined(cluster)
     checkpoint(dead, topic, "never", {0: NextOffset(next_offset=1, metadata="never")}, member.source.membership())
     cluster.send(dead)

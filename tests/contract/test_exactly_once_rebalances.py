@@ -123,28 +123,6 @@ def test_two_join_and_one_leaves(six_partitions: Cluster) -> None:
     assert [cluster.visible(output, partition) for partition in range(PARTITIONS)] == [values] * PARTITIONS
 
 
-def test_what_is_committed_in_a_revoke_is_what_the_next_owner_finds(two_partitions: Cluster) -> None:
-    """A worker takes an announcement back then: offset and partition stay, the metadata changes."""
-    cluster = two_partitions
-    publisher = cluster.publisher("worker-0")
-    publisher.init_transactions(PATIENCE_S)
-    former = Member(cluster.source())
-    until(lambda: len(former.held) == 2, former)
-
-    def commit(partitions: Sequence[int], metadata: str) -> None:
-        publisher.begin()
-        offsets = {partition: NextOffset(next_offset=0, metadata=metadata) for partition in partitions}
-        publisher.send_offsets(offsets, former.source.membership(), PATIENCE_S)
-        publisher.commit(PATIENCE_S)
-
-    commit(sorted(former.held), "announced")
-    former.on_revoke = lambda partitions: commit(partitions, "taken back")
-    joined = Member(cluster.source())
-    until(lambda: len(former.held) == len(joined.held) == 1, former, joined)
-    found = [joined.committed(partition) for partition in (*joined.held, *former.held)]
-    assert [one and one.metadata for one in found] == ["taken back", "announced"]
-
-
 def test_one_that_was_expelled_in_mid_step_commits_nothing_of_what_it_had_read(six_partitions: Cluster) -> None:
     cluster = six_partitions
     output, values = cluster.output(), fill(cluster)

@@ -58,7 +58,7 @@ def test_what_retention_took_is_out_of_bounds(cluster: Cluster) -> None:
     assert read(reader, cluster.topic, 2, 3) == ["c"]
 
 
-def test_what_retention_takes_before_it_is_read_can_be_asked_for_again_and_ends_nobody(cluster: Cluster) -> None:
+def test_input_taken_by_retention_before_it_is_read_can_be_asked_again(cluster: Cluster) -> None:
     cluster.append("a", "b", "c")
     reader = cluster.reader()
     low, end = reader.bounds(cluster.topic, 0, PATIENCE_S)
@@ -82,7 +82,7 @@ def test_what_was_aborted_is_passed_over_and_the_end_is_reached_all_the_same(clu
     assert read(reader, topic, 0, end) == ["kept"]
 
 
-def test_an_end_behind_an_open_transaction_is_told_and_cannot_be_reached_before_it_has_ended(cluster: Cluster) -> None:
+def test_an_end_behind_an_open_transaction_is_told_and_not_reachable_yet(cluster: Cluster) -> None:
     topic, publisher = cluster.output(), ready(cluster)
     write(publisher, topic, "a")
     publisher.commit(PATIENCE_S)

@@ -12,7 +12,7 @@ from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.errors import BrokerError, FatalError
 from tests.harness.group_member import PATIENCE_S
 from tests.harness.parts.kafka_broker import KafkaProcess, require_jars
-from tests.harness.parts.topics import create_topics
+from tests.harness.parts.kafka_part import create_topics
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(240)]
 

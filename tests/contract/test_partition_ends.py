@@ -8,7 +8,7 @@ from tests.harness.clusters import Cluster
 from tests.harness.group_member import PATIENCE_S, Member, until
 
 
-def test_the_end_is_told_with_the_next_offset_once_everything_before_it_was_delivered(cluster: Cluster) -> None:
+def test_the_end_is_told_once_everything_before_it_was_delivered(cluster: Cluster) -> None:
     cluster.append(*numbered(0, 3))
     member = Member(cluster.source())
     until(lambda: bool(member.ends), member)
@@ -38,7 +38,7 @@ def test_the_leader_says_whether_the_end_was_reached(cluster: Cluster) -> None:
     assert member.source.watermarks(0, PATIENCE_S) == (0, 3)
 
 
-def test_a_question_hears_of_what_was_appended_before_it_though_nothing_of_it_was_polled(cluster: Cluster) -> None:
+def test_a_question_hears_of_earlier_appends_that_were_not_polled(cluster: Cluster) -> None:
     cluster.append("0")
     member = Member(cluster.source())
     until(lambda: member.ends.get(0) == 1, member)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from caesura.worker.errors import BrokerError, ContentRefusedError, FatalError, FencedError, OutcomeUnknownError
 from caesura.worker.ports.publisher import Publisher
-from caesura.worker.ports.records import OutMessage
+from caesura.worker.ports.records import NextOffset, OutMessage
 from tests.harness.clusters import Cluster
-from tests.harness.group_member import PATIENCE_S
+from tests.harness.group_member import PATIENCE_S, Member, until
 from tests.harness.waiting import retried
 
 
@@ -34,14 +36,14 @@ def whole_transaction(publisher: Publisher, topic: str, *values: str) -> None:
     publisher.commit(PATIENCE_S)
 
 
-def test_a_topic_to_publish_to_that_is_missing_is_named_before_anything_is_begun(cluster: Cluster) -> None:
+def test_a_missing_output_topic_is_named_before_anything_is_begun(cluster: Cluster) -> None:
     there = cluster.output()
     with pytest.raises(FatalError, match="no-such-topic"):
         initialised(cluster.publisher("lacks", outputs=(there, "no-such-topic")))
     initialised(cluster.publisher("lacks nothing", outputs=(there,)))
 
 
-def test_a_topic_with_fewer_partitions_than_the_input_is_named_before_anything_is_begun(
+def test_an_output_topic_with_fewer_partitions_is_named_at_once(
     six_partitions: Cluster,
 ) -> None:
     small = six_partitions.output(partitions=5)
@@ -157,7 +159,7 @@ def test_a_rebuilt_producer_has_ended_what_was_open_and_goes_on(cluster: Cluster
     assert cluster.visible(topic) == ["kept"]
 
 
-def test_a_transaction_that_the_broker_timed_out_has_no_known_outcome_until_the_producer_is_rebuilt(
+def test_a_timed_out_transaction_has_no_known_outcome_until_a_rebuild(
     cluster: Cluster,
 ) -> None:
     topic, publisher = cluster.output(), ready(cluster)
@@ -180,11 +182,29 @@ def test_a_message_that_the_topic_does_not_take_spoils_its_transaction_only(clus
         whole_transaction(publisher, topic, "secret " * 1_000)
     assert "secret" not in str(refused.value)
     assert (refused.value.topic, refused.value.partition) == (topic, 0)
+    assert refused.value.value == b"secret " * 1_000
     publisher.abort(PATIENCE_S)
     publisher.begin()
     publish(publisher, topic, "short")
     publisher.commit(PATIENCE_S)
     assert cluster.visible(topic) == ["short"]
+
+
+def test_a_message_refused_before_the_offsets_are_sent_is_named(cluster: Cluster) -> None:
+    topic, publisher, member = cluster.output(max_message_bytes=2_000), ready(cluster), Member(cluster.source())
+    until(lambda: bool(member.held), member)
+    publisher.begin()
+
+    def refused_meanwhile() -> None:
+        publish(publisher, topic, "secret " * 1_000)  # the twin says so at once
+        time.sleep(1.0)
+        offset = NextOffset(next_offset=1, metadata="id")
+        publisher.send_offsets({0: offset}, member.source.membership(), PATIENCE_S)
+
+    with pytest.raises(ContentRefusedError) as refused:
+        refused_meanwhile()
+    assert (refused.value.topic, refused.value.value) == (topic, b"secret " * 1_000)
+    publisher.abort(PATIENCE_S)
 
 
 def test_many_messages_fit_into_one_transaction(cluster: Cluster) -> None:

@@ -6,7 +6,7 @@ import time
 
 from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.adapters.kafka.tentative_publisher import KafkaTentativePublisher
-from caesura.worker.adapters.memory.tentative_publisher import MemoryTentativePublisher
+from caesura.worker.adapters.memory.publisher import MemoryTentativePublisher
 from tests.harness.parts.committed import committed_records
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.waiting import wait_until

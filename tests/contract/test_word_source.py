@@ -36,7 +36,7 @@ def test_records_come_in_order_and_no_more_at_once_than_asked_for(cluster: Clust
     assert seen == numbered(0, 50)
 
 
-def test_nothing_of_a_new_partition_is_delivered_before_it_is_sought_and_resumed(cluster: Cluster) -> None:
+def test_a_new_partition_delivers_only_after_seek_and_resume(cluster: Cluster) -> None:
     cluster.append(*numbered(0, 5))
     member = Member(cluster.source(), claims=False)
     until(lambda: 0 in member.held, member)
@@ -173,7 +173,7 @@ def test_committed_offsets_are_not_told_while_a_transaction_on_them_is_open(two_
     assert (found.next_offset, found.metadata) == (7, "id 7")
 
 
-def test_what_a_claim_leaves_with_the_group_is_found_by_the_next_one_whoever_only_reads_in_between(
+def test_a_claims_token_is_found_by_the_next_claim(
     two_partitions: Cluster,
 ) -> None:
     member = Member(two_partitions.source())

@@ -8,8 +8,6 @@ from functools import partial
 
 from tests.crash.exploration import OWNERS, broken
 
-__all__ = ["draw", "explore", "shorten"]
-
 _SESSIONS = ("a", "b", "d")
 """The last is another partition's where there are two."""
 _WEIGHTS = {
@@ -37,43 +35,48 @@ _WEIGHTS = {
 _LOSSES = {"lose": 3, "copy": 3, "fail_over": 2}
 _JUMPS = {"jump 0.9": 2, "jump -0.9": 2, "jump 3": 2, "jump -3": 2, "jump 3600": 1, "jump -3600": 1, "time 0.1": 12}
 _STRIKES = {"strike {session}": 8, "strike {session} older": 4, "lose": 4}
+_REFUSALS = {"say {session} refused": 3, "say {session} ends": 3}
+_LATE_SAVES = {"defer {owner}": 5, "finish {owner} {number}": 10}
 _LOSSES_IN_PART = {"spoil {partition} {number}": 8, "miss {session}": 2}
 
 
-def draw(
-    seed: int, length: int, *, losses: bool, in_part: bool = False, strikes: bool = False, jumps: bool = False
-) -> list[str]:
-    """Draw a way."""
+_KINDS = {
+    "losses": _LOSSES,
+    "in_part": _LOSSES_IN_PART,
+    "strikes": _STRIKES,
+    "jumps": _JUMPS,
+    "refusals": _REFUSALS,
+    "late_saves": _LATE_SAVES,
+}
+"""What else may happen. strikes: an operator strikes records from the ledger. refusals: brokers refuse some words.
+
+late_saves: saves finish late, out of turn, or never.
+"""
+
+
+def draw(seed: int, length: int, **kinds: bool) -> list[str]:
+    """Draw a way. kinds: those of ``_KINDS`` that are in it."""
     drawn = random.Random(seed)
-    weights = _WEIGHTS | (_LOSSES if losses else {}) | (_LOSSES_IN_PART if in_part else {})
-    weights |= (_STRIKES if strikes else {}) | (_JUMPS if jumps else {})
+    weights = dict(_WEIGHTS)
+    for kind, more in _KINDS.items():
+        weights |= more if kinds.get(kind) else {}
+    in_part, late_saves = kinds.get("in_part"), kinds.get("late_saves")
     lines = drawn.choices(list(weights), list(weights.values()), k=length)
     return [
         line.format(
             owner=drawn.choice(OWNERS),
             session=drawn.choice(_SESSIONS),
             partition=drawn.randrange(2) if in_part else 0,
-            number=drawn.randrange(1000) if in_part else 0,
+            number=drawn.randrange(1000) if in_part or late_saves else 0,
         )
         for line in lines
     ]
 
 
-def explore(
-    seeds: Iterable[int],
-    *,
-    length: int = 60,
-    losses: bool = False,
-    in_part: bool = False,
-    strikes: bool = False,
-    jumps: bool = False,
-) -> str | None:
-    """Go the ways of these seeds; None where every promise held, else what broke and the shortest way there.
-
-    strikes: an operator strikes records from the ledger.
-    """
+def explore(seeds: Iterable[int], *, length: int = 60, **kinds: bool) -> str | None:
+    """Go the ways of these seeds; None where every promise held, else what broke and the shortest way there."""
     for seed in seeds:
-        way = draw(seed, length, losses=losses, in_part=in_part, strikes=strikes, jumps=jumps)
+        way = draw(seed, length, **kinds)
         ends = partial(broken, partitions=1 + seed % 2)
         if ends(way):
             shortest = shorten(way, ends)

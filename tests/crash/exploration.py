@@ -8,29 +8,33 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
+import pytest
 
 from caesura.schemas.checkpoint import OffsetMetadata
-from caesura.schemas.dead_letters import DeadLetterReason
 from caesura.schemas.segments import Segment
 from caesura.worker.adapters.memory.engine import ScriptedEngine
 from caesura.worker.adapters.memory.session_store import StoreFault
 from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.core.partition.partitioning import murmur2_partition
-from caesura.worker.errors import AbortableError, BrokerError, FatalError, OutcomeUnknownError
+from caesura.worker.errors import AbortableError, BrokerError, ContentRefusedError, FatalError, OutcomeUnknownError
 from caesura.worker.ports.observer import Observer
+from caesura.worker.ports.publisher import Publisher
 from caesura.worker.ports.reasons import ParkReason
+from caesura.worker.ports.records import NextOffset, OutMessage
 from caesura.worker.ports.session_store import StoredHead
+from caesura.worker.ports.word_source import GroupMembership
+from caesura.worker.runtime.checkpoint import saves
 from caesura.worker.runtime.checkpoint.redis_sessions import RedisManifest
 from tests.harness.damages import DAMAGES
+from tests.harness.executors import DeferredExecutor
 from tests.harness.in_memory_world import InMemoryWorker, World
+from tests.harness.incomplete_ledger import disagreement, strike, write_again
 from tests.harness.speech import event
 from tests.harness.stepping import SteppedWorker
-from tests.harness.struck_ledger import disagreement, strike, write_again
-
-__all__ = ["OWNERS", "Exploration", "Violation", "broken"]
+from tests.harness.unsure import UnsurePublisher
 
 _RULES = DecodingRules(
     step_words=1,
@@ -46,9 +50,6 @@ _ORDINALS = 2
 """Owners 0 and 2 have the same ordinal, as a process has that was given up and lives on."""
 
 _ROUNDS, _MOST_ROUNDS = 12, 120  # that the last worker is let work, at least and at most
-
-_FAILURES_BEFORE_ISOLATION, _FAILURES_A_LETTER = 2, 4
-"""The third claim without a commit goes on in isolation; then a record must fail four times, the last unlabelled."""
 
 
 class Violation(Exception):  # noqa: N818  # what it is, not what failed
@@ -67,21 +68,24 @@ class Exploration:
         self._seqs: Counter[str] = Counter()
         self._replica = self.world.redis.copy()
         self._seen = 0
-        self._failures = 0
         self._struck = False
         self._committed_ids: set[str] = set()
-        self._failures_before: dict[str, int] = {}
+        self._refused: set[str] = set()
+        self._choking = True
+        self._saving = [DeferredExecutor(is_deferring=False) for _ in OWNERS]
 
     def run(self, way: Sequence[str]) -> None:
         """Go a way to its end, then let a fresh worker finish. Violation."""
-        try:
-            for line in way:
-                self.act(line)
-                self.check()
-            self.finish()
-        finally:
-            for owner in OWNERS:
-                self.act(f"crash {owner}")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(saves, "wait", lambda _, left_s: self.world.clock.pass_s(left_s))
+            try:
+                for line in way:
+                    self.act(line)
+                    self.check()
+                self.finish()
+            finally:
+                for owner in OWNERS:
+                    self.act(f"crash {owner}")
 
     def act(self, line: str) -> None:
         """Let one thing happen."""
@@ -127,18 +131,12 @@ class Exploration:
                 raise Violation(f"Redis holds {found.id} of partition {partition}, which was never committed")
 
     def _given_up(self) -> set[str]:
-        """Return the words that were set aside as never committing. Violation where they did not fail so often."""
+        """Return the words that were set aside. Violation where one is among them that no broker refuses."""
         letters = self.world.records("asr.words.dead")
-        if not letters:
-            return set()
-        if any(dict(one.headers)["caesura.reason"] != DeadLetterReason.POISON.encode() for one in letters):
-            raise Violation("a good record was refused")
-        most = max(Counter(one.partition for one in letters).values())
-        words = [self._places[one.partition, int(dict(one.headers)["caesura.offset"] or b"")] for one in letters]
-        since = min(self._failures - self._failures_before[word] for word in words)
-        if self._failures < _FAILURES_BEFORE_ISOLATION + _FAILURES_A_LETTER * most or since < _FAILURES_A_LETTER:
-            raise Violation(f"{words} given up after {self._failures} failures, {since} since one was said")
-        return set(words)
+        words = {self._places[one.partition, int(dict(one.headers)["caesura.offset"] or b"")] for one in letters}
+        if not words <= self._refused:
+            raise Violation(f"good records were set aside: {words - self._refused}")
+        return words
 
     def finish(self) -> None:
         """Let everything end that is under way; then every word must come out. Violation."""
@@ -151,6 +149,7 @@ class Exploration:
         self._go_on(last)
         parked = last.worker.assignment.parked
         if parked and {one.reason for one in parked.values()} <= self._parks_for():
+            self._choking = False
             if self._struck:
                 write_again(self.world)
             for partition in list(parked):
@@ -165,8 +164,12 @@ class Exploration:
 
     def _parks_for(self) -> set[ParkReason]:
         """Return what a partition may be parked for after what has happened: an operator mends it, and releases."""
-        enough = self._failures >= _FAILURES_BEFORE_ISOLATION + _FAILURES_A_LETTER
-        happened = {ParkReason.LEDGER_INCOMPLETE: self._struck, ParkReason.FLUSH_FAILS: enough}
+        refused = bool(self._refused)
+        happened = {
+            ParkReason.LEDGER_INCOMPLETE: self._struck,
+            ParkReason.FLUSH_FAILS: refused,
+            ParkReason.REBUILD_FAILS: refused,
+        }
         return {reason for reason, may_be in happened.items() if may_be}
 
     def _lost(self) -> list[str]:
@@ -186,12 +189,29 @@ class Exploration:
     def _worker(self, ordinal: int) -> Callable[[Observer], InMemoryWorker]:
         def make(observer: Observer) -> InMemoryWorker:
             engine = ScriptedEngine(look_ahead_words=1)
-            return self._world_worker(ordinal % _ORDINALS, engine, observer)
+            return self._world_worker(ordinal % _ORDINALS, engine, observer, self._saving[ordinal])
 
         return make
 
-    def _world_worker(self, ordinal: int, engine: ScriptedEngine, observer: Observer | None = None) -> InMemoryWorker:
-        return self.world.worker(ordinal, observer=observer, engine=engine, commit_interval_ms=10)
+    def _world_worker(
+        self,
+        ordinal: int,
+        engine: ScriptedEngine,
+        observer: Observer | None = None,
+        saving: DeferredExecutor | None = None,
+    ) -> InMemoryWorker:
+        return self.world.worker(
+            ordinal, observer=observer, engine=engine, around=self._publisher, saving=saving, commit_interval_ms=10
+        )
+
+    def _publisher(self, sure: Publisher) -> Publisher:
+        return _Refusing(sure, self._refuses)
+
+    def _refuses(self, message: OutMessage) -> bool:
+        value = message.value or b""
+        return (
+            self._choking and message.topic == "asr.segments" and any(word.encode() in value for word in self._refused)
+        )
 
     def _advance(self, owner: str, times: str) -> None:
         number = int(owner)
@@ -207,15 +227,18 @@ class Exploration:
                 raise Violation(f"owner {owner} ended: {stepped.error!r}")
             raise stepped.error
 
-    def _say(self, session: str) -> None:
+    def _say(self, session: str, refused: str = "") -> None:
+        """Say a word, perhaps one that no broker takes; "ends": it is flushed at once."""
         seq = self._seqs[session]
         self._seqs[session] += 1
-        self._said[session].append(f"{session}{seq}")
+        word = f"{session}{seq}" + ("!" if refused else "")
+        self._said[session].append(word)
+        if refused:
+            self._refused.add(word)
         partition = murmur2_partition(session.encode(), self.world.partitions)
-        self._places[partition, self._ends[partition]] = f"{session}{seq}"
-        self._failures_before[f"{session}{seq}"] = self._failures
+        self._places[partition, self._ends[partition]] = word
         self._ends[partition] += 1
-        self.world.send(event(session, seq, f"{session}{seq}"))
+        self.world.send(event(session, seq, word, utterance_end=refused == "ends"))
 
     def _time(self, seconds: str) -> None:
         self.world.clock.pass_s(float(seconds))
@@ -231,7 +254,6 @@ class Exploration:
     def _crash(self, owner: str) -> None:
         stepped = self._owners.pop(int(owner), None)
         if stepped is not None:
-            self._failures += not stepped.ended
             stepped.crash()
             self._leave(stepped)
 
@@ -242,12 +264,10 @@ class Exploration:
 
     def _expel(self, owner: str) -> None:
         if (twin := self._twin(owner)) is not None:
-            self._failures += 1
             self.world.broker.expel("caesura", "asr.words", twin.source.member_id)
 
     def _expire(self, owner: str) -> None:
         if self.world.broker.transaction_open(_transactional_id(owner)):
-            self._failures += 1
             self.world.broker.expire_transaction(_transactional_id(owner))
 
     def _save(self, owner: str, fault: str) -> None:
@@ -258,6 +278,17 @@ class Exploration:
         if (twin := self._twin(owner)) is not None:
             twin.store.fail_next("head", StoreFault[fault])
 
+    def _defer(self, owner: str) -> None:
+        """From here on have an owner's saves wait until they are finished; or no longer."""
+        saving = self._saving[int(owner)]
+        saving.is_deferring = not saving.is_deferring
+
+    def _finish(self, owner: str, number: str) -> None:
+        """Have one of an owner's saves finish that wait, whatever became of its process; any of them."""
+        waiting = self._saving[int(owner)].waiting
+        if waiting:
+            waiting.pop(int(number) % len(waiting))()
+
     def _land(self) -> None:
         self.world.redis.land_late()
 
@@ -267,11 +298,9 @@ class Exploration:
     def _commit(self, owner: str, what: str, happened: str = "") -> None:
         errors = {"unknown": OutcomeUnknownError, "retriable": BrokerError, "aborted": AbortableError}
         error = errors[what]("as planned")
-        self._failures += 1
         self.world.broker.fail("commit", error, happened=bool(happened), of=_transactional_id(owner))
 
     def _offsets(self, owner: str, what: str) -> None:
-        self._failures += 1
         self.world.broker.fail("send_offsets", AbortableError(what), of=_transactional_id(owner))
 
     def _lose(self) -> None:
@@ -295,6 +324,30 @@ class Exploration:
 
     def _fail_over(self) -> None:
         self.world.redis.fail_over_to(self._replica)
+
+
+class _Refusing(UnsurePublisher):
+    """Refuses some messages."""
+
+    def __init__(self, sure: Publisher, refuses: Callable[[OutMessage], bool]) -> None:
+        super().__init__(sure)
+        self._refuses = refuses
+        self._refused: OutMessage | None = None
+
+    def begin(self) -> None:
+        self._refused = None
+        super().begin()
+
+    def publish(self, message: OutMessage) -> None:
+        if self._refused is None and self._refuses(message):
+            self._refused = message
+        super().publish(message)
+
+    def send_offsets(self, offsets: Mapping[int, NextOffset], membership: GroupMembership, timeout_s: float) -> None:
+        if self._refused is not None:
+            place = {"topic": self._refused.topic, "partition": self._refused.partition, "value": self._refused.value}
+            raise ContentRefusedError("as planned", **place)  # type: ignore[arg-type]
+        super().send_offsets(offsets, membership, timeout_s)
 
 
 def _transactional_id(owner: str) -> str:

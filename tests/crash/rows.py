@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from caesura.worker.ports.commit_steps import CommitStep
 
-__all__ = ["ROWS", "Fall"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fall:

@@ -19,17 +19,6 @@ from collections.abc import Iterator
 
 from tests.harness.damages import DAMAGES
 
-__all__ = [
-    "DAMAGES_BEFORE",
-    "FAULTS",
-    "HALVES",
-    "HAND_OVERS",
-    "OTHER_HAND_OVERS",
-    "REDIS",
-    "every_rebuild",
-    "every_way",
-]
-
 HALVES = (1, 0)
 """Of the pairs of steps. By day the first, which holds a way to the loss for each rule; the second is for the night."""
 

@@ -26,8 +26,6 @@ from tests.harness.real_world import RealWorker, RealWorld
 from tests.harness.unsure import Plan, UnsurePublisher
 from tests.harness.waiting import wait_until
 
-__all__ = ["InMemoryStage", "Player", "RealStage", "Stage"]
-
 _RULES: dict[str, object] = {"flush_after_ms": 500, "stall_after_ms": 500, "idle_after_ms": 10_000}
 _SOON: dict[str, object] = {"session_timeout_ms": 2_000, "transaction_timeout_ms": 3_000}
 _ALL = frozenset({"de"})

@@ -15,9 +15,9 @@ from caesura.worker.ports.records import NextOffset
 from tests.harness.checker import check
 from tests.harness.contexts import ContextsOnly
 from tests.harness.in_memory_world import InMemoryWorker, World
+from tests.harness.producers import spoken
 from tests.harness.reference import RULES, output_of, undisturbed
 from tests.harness.speech import check_every_word_once, event, said
-from tests.harness.spoken import spoken
 
 _SESSIONS = 6
 _PATIENT = DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000, idle_after_ms=600_000, forget_after_ms=3_600_000)
@@ -133,7 +133,7 @@ def test_what_an_operator_skipped_stays_skipped_whatever_redis_holds() -> None:
     assert sorted(said(world.segments())) == ["heard", "on", "too"]
 
 
-def test_where_retention_took_what_came_since_the_partition_is_rebuilt_and_says_what_is_lost() -> None:
+def test_where_retention_took_the_catch_up_the_partition_is_rebuilt() -> None:
     world, worker = _behind()
     world.send(event("ben", 0, "three"), event("ben", 1, "four"))
     worker.settle()
@@ -144,7 +144,7 @@ def test_where_retention_took_what_came_since_the_partition_is_rebuilt_and_says_
 
 
 @pytest.mark.parametrize("end", [-1, 1_000_000])
-def test_where_the_stored_end_of_the_ledger_is_none_of_it_the_partition_is_rebuilt(end: int) -> None:
+def test_a_stored_end_outside_the_ledger_leads_to_a_rebuild(end: int) -> None:
     world, worker = _behind()
     events = [event("ann", 1, "three"), event("ann", 2, "four")]
     world.send(*events)
@@ -174,7 +174,7 @@ def test_records_of_the_ledger_from_before_the_snapshot_are_not_read() -> None:
     assert sorted(said(world.segments())) == ["one", "so", "three", "two"]
 
 
-def test_where_what_is_stored_does_not_add_up_to_what_was_committed_the_partition_is_rebuilt() -> None:
+def test_stored_state_that_does_not_add_up_leads_to_a_rebuild() -> None:
     """A tombstone is gone, as after a long time: the session that it forgot stands in Redis still."""
     world, worker = _behind()
     world.send(event("ann", 1, "three", session_end=True))
@@ -185,7 +185,7 @@ def test_where_what_is_stored_does_not_add_up_to_what_was_committed_the_partitio
     assert said(world.segments()) == ["one", "two", "three"]
 
 
-def test_an_old_record_that_an_operator_wrote_again_takes_no_newer_snapshots_place() -> None:
+def test_an_old_record_written_again_replaces_no_newer_snapshot() -> None:
     """Ann has said more since that record, and that stands in the snapshot alone."""
     world = World(rules=_PATIENT)
     worker = world.worker(commit_interval_ms=10)
@@ -205,7 +205,7 @@ def test_an_old_record_that_an_operator_wrote_again_takes_no_newer_snapshots_pla
     assert sorted(said(world.segments())) == ["one", "so", "three", "two"]
 
 
-def test_after_a_catch_up_only_what_changed_is_saved_and_the_next_claim_loads_it() -> None:
+def test_after_a_catch_up_only_changes_are_saved_and_load_again() -> None:
     world, worker = _behind()
     world.send(event("ben", 0, "so"))
     worker.settle()

@@ -32,7 +32,7 @@ def test_the_same_ordinal_comes_back_and_nothing_is_lost_or_said_twice(step: Com
 
 
 @pytest.mark.parametrize("step", _STEPS)
-def test_another_ordinal_waits_for_the_open_transaction_and_nothing_is_lost_or_said_twice(step: CommitStep) -> None:
+def test_another_ordinal_waits_for_the_open_transaction_losing_nothing(step: CommitStep) -> None:
     world = _world()
     ordinals = list(range(len(ROWS[step])))
     _fall_one_after_another(world, ROWS[step], ordinals)

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 _LONG_AGO_MS = 30_000
 
 
-def test_a_silence_flush_that_dies_before_its_commit_is_fired_again_by_the_next_owner(stage: Stage) -> None:
+def test_a_silence_flush_that_dies_before_its_commit_is_fired_again(stage: Stage) -> None:
     crash = CrashAt(CommitStep.STAGED, armed=False)
     first = stage.enter(0, observer=crash)
     stage.send(event("ann", 0, "we", "wait"))
@@ -32,7 +32,7 @@ def test_a_silence_flush_that_dies_before_its_commit_is_fired_again_by_the_next_
     assert [(one.cause, said([one])) for one in stage.segments()] == [("silence", ["we", "wait"])]
 
 
-def test_another_owner_passes_the_offset_of_an_aborted_timer_flush_before_its_own_timer_fires(stage: Stage) -> None:
+def test_another_owner_passes_an_aborted_timer_flushs_offset(stage: Stage) -> None:
     crash = CrashAt(CommitStep.STAGED, armed=False)
     first = stage.enter(0, observer=crash)
     spoken_ms = stage.now_ms() - _LONG_AGO_MS
@@ -71,7 +71,7 @@ def test_a_session_closed_by_an_aborted_checkpoint_is_closed_once_by_the_next(st
     assert spoken[-1].cause == how
 
 
-def test_a_session_that_an_aborted_checkpoint_closed_goes_on_counting_when_it_speaks_again(stage: Stage) -> None:
+def test_a_session_closed_by_an_aborted_checkpoint_keeps_counting(stage: Stage) -> None:
     crash = CrashAt(CommitStep.STAGED, armed=False)
     first = stage.enter(0, observer=crash)
     spoken_ms = stage.now_ms() - _LONG_AGO_MS

@@ -16,6 +16,7 @@ from caesura.worker.errors import (
 from caesura.worker.ports.observer import Event, ReadinessReported, SilentObserver
 from caesura.worker.ports.publisher import Publisher
 from caesura.worker.ports.records import OutMessage
+from tests.harness.flaws import outage_blames
 from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.speech import event, said
 from tests.harness.unsure import UnsurePublisher
@@ -115,3 +116,10 @@ def test_readiness_names_the_leader_that_is_awaited() -> None:
     assert heard.seen == {LEADER}
     assert "checkpoint: commit_unanswered, awaits the leader of asr.segments [0]" in heard.reasons
     assert heard.now is None
+
+
+def test_an_outage_that_was_taken_for_a_refusal_would_cost_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    outage_blames(monkeypatch)
+    world, _, _ = through_an_outage(AbortableError("too few replicas"), lasts_s=900)
+    assert said(world.segments()) != [f"w{seq}" for seq in range(16)]
+    assert world.records("asr.words.dead") != []

@@ -32,7 +32,7 @@ def own_redis() -> Iterator[EmbeddedRedis]:
         yield server
 
 
-def test_a_producer_that_the_broker_timed_out_publishes_its_words_in_the_next_transaction(stage: Stage) -> None:
+def test_a_timed_out_producer_publishes_in_the_next_transaction(stage: Stage) -> None:
     held = Interrupted(CommitStep.OFFSETS_SENT, lambda: stage.outlive_transaction(0))
     player = stage.enter(0, observer=held)
     stage.send(*_EVENTS[:4])
@@ -78,7 +78,7 @@ def test_a_redis_lost_under_a_running_worker_is_rebuilt(stage: Stage) -> None:
     check_every_word_once(_EVENTS, stage.segments())
 
 
-def test_a_redis_that_is_silent_when_partitions_come_costs_no_word_and_no_readiness(
+def test_a_silent_redis_at_assignment_costs_no_word_and_no_readiness(
     kafka: Kafka, own_redis: EmbeddedRedis, deployment: str
 ) -> None:
     stage = RealStage(kafka, own_redis.url, deployment)

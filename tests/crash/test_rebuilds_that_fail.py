@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from caesura.schemas.checkpoint import OffsetMetadata
 from caesura.schemas.segments import Cause
 from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.core.partition.partitioning import murmur2_partition
 from caesura.worker.errors import AbortableError
 from caesura.worker.ports.publisher import Publisher
-from caesura.worker.ports.records import OutMessage
-from caesura.worker.runtime.retries.rebuild_isolation import is_announcement
-from tests.harness.crashing import Crash
-from tests.harness.engines import DEADLY, DeadlyEngine
+from tests.harness.engines import DEADLY
 from tests.harness.in_memory_world import InMemoryWorker, World
+from tests.harness.incomplete_ledger import strike, write_again
 from tests.harness.speech import by_session, event, said
-from tests.harness.struck_ledger import strike, write_again
 from tests.harness.unsure import ChokingPublisher
 
 _PATIENT = DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000, idle_after_ms=600_000)
@@ -56,7 +52,7 @@ def test_what_was_given_up_as_poison_stays_given_up_where_redis_is_lost(then: st
     assert len(world.records("asr.words.dead")) == 1
 
 
-def test_the_same_where_a_healthy_worker_rebuilds_and_could_publish_the_dead_letter_too() -> None:
+def test_a_healthy_worker_rebuilds_and_could_publish_the_letter_too() -> None:
     world = World(rules=_PATIENT)
     _poisoned(world).worker.drain()
     world.redis.lose_everything()
@@ -74,7 +70,7 @@ def _four_partitions(*more: str) -> World:
     return world
 
 
-def test_a_rebuild_that_no_transaction_can_hold_parks_its_partition_alone_and_loses_nothing() -> None:
+def test_a_rebuild_beyond_any_transaction_parks_its_partition_alone() -> None:
     world = _four_partitions()
     first = world.worker(0)
     first.settle()
@@ -110,42 +106,7 @@ def test_a_rebuild_that_no_transaction_can_hold_parks_its_partition_alone_and_lo
     assert said(by_session(world.segments())[_FIRST]) == [DEADLY, "words", "too"]
 
 
-@pytest.mark.parametrize("redis", ["lost once", "lost at every death", "back at the same dump at every death"])
-def test_a_rebuild_that_kills_its_process_is_tried_unlabelled_and_the_others_keep_their_labels(redis: str) -> None:
-    more = ("that", "are", "long", "enough", "for", "a", "step", "of", "it")
-    world = _four_partitions(*more)
-    first = world.worker(0)
-    first.settle()
-    first.worker.drain()
-    world.redis.lose_everything()
-    dump = world.redis.copy()
-    world.send(*(event(name, 1, "here", session_end=True) for name in _OTHERS))
-    deaths = 0
-    for _ in range(30):
-        worker = world.worker(1, engine=DeadlyEngine())
-        try:
-            worker.turn(600)
-        except Crash:
-            deaths += 1
-            world.broker.expel("caesura", "asr.words", worker.source.member_id)
-            if redis == "lost at every death":
-                world.redis.lose_everything()
-            elif redis != "lost once":
-                world.redis.fail_over_to(dump)
-        else:
-            break
-    assert 5 <= deaths <= 12
-    world.send(event(_FIRST, 1, "too", session_end=True))
-    worker.turn(400)
-    found = by_session(world.segments())
-    assert {name: said(found[name]) for name in found} == {
-        _FIRST: [DEADLY, "words", *more, "too"],
-        **{name: ["we", "wait", "here"] for name in _OTHERS},
-    }
-    assert Cause.FALLBACK not in {one.cause for name in _OTHERS for one in found[name]}
-
-
-def test_an_outage_of_the_brokers_counts_for_no_try_of_a_rebuild() -> None:
+def test_an_outage_of_the_brokers_stops_no_rebuild() -> None:
     world = World(rules=_PATIENT)
     world.send(event("ann", 0, "one"))
     first = world.worker(0)
@@ -162,27 +123,6 @@ def test_an_outage_of_the_brokers_counts_for_no_try_of_a_rebuild() -> None:
     assert said(world.segments()) == ["one", "two"]
 
 
-def test_a_ledger_that_cannot_be_read_for_long_counts_for_no_try_of_a_rebuild() -> None:
-    world = World(rules=_PATIENT)
-    world.send(event("ann", 0, "one"))
-    first = world.worker(0)
-    first.settle()
-    first.worker.drain()
-    world.redis.lose_everything()
-    world.raise_token(0, 11)  # claims without a commit: the rebuild is announced
-    hanging = world.broker.init_producer("somebody")
-    world.broker.write(hanging, OutMessage(topic="caesura.ledger", partition=0, key=b"ben", value=None))
-    worker = world.worker(0)
-    worker.turn(2000)
-    world.broker.end_transaction(hanging, commit=False)
-    worker.turn(400)
-    assert worker.worker.unready() == ()
-    world.send(event("ann", 1, "two", session_end=True))
-    worker.settle()
-    assert said(world.segments()) == ["one", "two"]
-    assert Cause.FALLBACK not in {one.cause for one in world.segments()}
-
-
 def _waiting_without(session: str) -> World:
     """Have two sessions' words wait, one of which the ledger misses once Redis is lost."""
     world = World(rules=_PATIENT)
@@ -197,13 +137,8 @@ def _waiting_without(session: str) -> World:
     return world
 
 
-def _committed(world: World) -> OffsetMetadata | None:
-    committed = world.broker.last_committed("caesura", "asr.words", 0)
-    return None if committed is None else OffsetMetadata.decode(committed.metadata)
-
-
 @pytest.mark.parametrize("ways", ["drain", "die"])
-def test_a_rebuild_that_parks_for_what_stands_in_the_log_counts_for_no_try(ways: str) -> None:
+def test_a_parked_rebuild_goes_on_once_the_log_is_mended(ways: str) -> None:
     """Its partition may have many owners before somebody looks: it parks for the same reason each time."""
     world = _waiting_without("ann")
     for ordinal in range(12):
@@ -225,19 +160,3 @@ def test_a_rebuild_that_parks_for_what_stands_in_the_log_counts_for_no_try(ways:
         "ben": ["oh", "who", "is", "there"],
     }
     assert Cause.FALLBACK not in {one.cause for one in world.segments()}
-
-
-def test_where_that_cannot_be_committed_it_is_claimed_again_and_parks() -> None:
-    world = _waiting_without("ann")
-    world.raise_token(0, 11)  # claims without a commit: the rebuild is announced
-    worker = world.worker(1)
-    while not is_announcement(_committed(world)):
-        worker.turn()
-    world.broker.fail("commit", AbortableError("as planned"), of="caesura-1")
-    worker.turn(400)
-    (parked,) = worker.worker.assignment.parked.values()
-    assert parked.reason == "ledger_incomplete"
-    assert write_again(world) == 1
-    world.release(0)
-    worker.turn(400)
-    assert worker.worker.unready() == ()

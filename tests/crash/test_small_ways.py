@@ -1,8 +1,8 @@
 """The commit protocol between two owners, its real code on the twins: of all ways of one shape none breaks a promise.
 
-And the shape is worth something: with a rule left out, a way to the loss is among them. Five rules need more than the
-shape holds, and are left to the drawn ways: a first commit of unknown outcome, a record that fails again and again, one
-that is read again after isolation, a record that is struck from the ledger, and an unanswered save that is forgotten.
+And the shape is worth something: with a rule left out, a way to the loss is among them. Four rules need more than the
+shape holds, and are left to the drawn ways: a first commit of unknown outcome, a word that a broker refuses, a record
+that is struck from the ledger, and an unanswered save that is forgotten.
 """
 
 from __future__ import annotations

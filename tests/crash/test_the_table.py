@@ -10,7 +10,7 @@ from tests.harness.places import ROOT
 _PAGE = (ROOT / "docs" / "exactly-once.md").read_text()
 
 
-def test_the_table_has_a_row_for_every_step_of_the_commit_protocol_and_for_none_that_is_none() -> None:
+def test_the_table_has_a_row_for_every_commit_step_and_no_other() -> None:
     assert re.findall(r"^\| \d+ \| `([a-z0-9_]+)` \|", _PAGE, re.MULTILINE) == [step.value for step in CommitStep]
 
 

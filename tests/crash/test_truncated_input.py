@@ -20,7 +20,7 @@ def a_cut_input(*, cut_at: int, grows_by: int) -> World:
     return world
 
 
-def test_an_input_that_was_cut_and_has_grown_beyond_the_committed_offset_parks_its_partition() -> None:
+def test_a_cut_input_that_outgrew_the_committed_offset_parks() -> None:
     world = a_cut_input(cut_at=5, grows_by=7)
     worker = world.worker(1)
     worker.turn(4000)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from caesura.schemas.checkpoint import OffsetMetadata
 from caesura.worker.core.language.rules import DecodingRules
-from tests.crash.announced import last_commit
+from tests.harness.heard import Rebuilds
 from tests.harness.in_memory_world import World
-from tests.harness.rebuilds import Rebuilds
 from tests.harness.speech import event, said
 
 IDLE_S = 400
@@ -28,14 +28,17 @@ def after_a_night(world: World, *, wordless: bool) -> int:
         world.clock.pass_s(3600)
         world.send(*(event(f"h{hour}", seq, "more", session_end=seq == 9) for seq in range(10)))
         worker.settle()
-    offset, metadata = last_commit(world)
+    committed = world.broker.last_committed("caesura", "asr.words", 0)
+    assert committed is not None
+    metadata = OffsetMetadata.decode(committed.metadata)
+    assert metadata is not None
     worker.worker.drain()
     world.redis.lose_everything()
     heard = Rebuilds()
     rebuilt = world.worker(1, observer=heard)
     rebuilt.settle()
     rebuilt.worker.drain()
-    assert metadata.replay_offset == offset
+    assert metadata.replay_offset == committed.next_offset
     (summary,) = heard.summaries
     return summary.input_records
 

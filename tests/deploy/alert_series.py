@@ -13,8 +13,6 @@ import yaml
 from tests.harness.deploy_tools import tool
 from tests.harness.places import CHART
 
-__all__ = ["CALM", "CASES", "RULES", "Case", "complaint", "lag", "promtool_complaint"]
-
 RULES = CHART / "files" / "rules.yaml"
 _OF_ALL = 'namespace="asr", deployment="speech"'
 
@@ -47,9 +45,9 @@ CALM: dict[str, str] = {
     'caesura_freeze_delay_seconds_bucket{pod="a", le="10.0"}': "0+200x480",
     'caesura_freeze_delay_seconds_bucket{pod="a", le="30.0"}': "0+200x480",
     'caesura_freeze_delay_seconds_bucket{pod="a", le="+Inf"}': "0+200x480",
-    'caesura_checkpoint_step_seconds_bucket{pod="a", step="save", le="0.1"}': "0+600x480",
-    'caesura_checkpoint_step_seconds_bucket{pod="a", step="save", le="2.5"}': "0+600x480",
-    'caesura_checkpoint_step_seconds_bucket{pod="a", step="save", le="+Inf"}': "0+600x480",
+    'caesura_checkpoint_step_seconds_bucket{pod="a", step="publish", le="0.1"}': "0+600x480",
+    'caesura_checkpoint_step_seconds_bucket{pod="a", step="publish", le="2.5"}': "0+600x480",
+    'caesura_checkpoint_step_seconds_bucket{pod="a", step="publish", le="+Inf"}': "0+600x480",
     'caesura_transactions_total{pod="a", outcome="committed"}': "0+600x480",
     'caesura_transactions_total{pod="a", outcome="aborted_fenced"}': "0x480",
     'caesura_unsaved_seconds{pod="a", partition="0"}': "0x480",
@@ -133,7 +131,7 @@ CASES: dict[str, Case] = {
     ),
     "checkpoints are slow": Case(
         fires=("CaesuraCheckpointsSlow",),
-        otherwise={'caesura_checkpoint_step_seconds_bucket{pod="a", step="save", le="0.1"}': "0x480"},
+        otherwise={'caesura_checkpoint_step_seconds_bucket{pod="a", step="publish", le="0.1"}': "0x480"},
     ),
     "nobody is ready": Case(
         fires=("CaesuraNoWorkerReady", "CaesuraWorkerNotReady", "CaesuraWorkerNotReady"),
@@ -236,6 +234,10 @@ CASES: dict[str, Case] = {
     "a transaction hangs in the input": Case(
         fires=("CaesuraInputHeld",),
         otherwise={'caesura_input_held_seconds{pod="a", partition="0"}': "0x40 0+60x440"},
+    ),
+    "a worker begins again and again": Case(
+        fires=("CaesuraWorkerCrashLoops",),
+        otherwise={'caesura_loop_turns_total{pod="a"}': "0+600x32 0+600x2 0+600x2 0+600x440"},
     ),
     "a record is poisonous": Case(
         fires=("CaesuraRecordPoisonous",),

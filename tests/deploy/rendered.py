@@ -11,8 +11,6 @@ import yaml
 from tests.harness.deploy_tools import tool
 from tests.harness.places import CHART
 
-__all__ = ["KUBERNETES", "NEEDED", "Objects", "Refused", "render", "settings_of", "values_of"]
-
 KUBERNETES = "1.36.3"
 NEEDED: dict[str, Any] = {
     "image": {"repository": "registry.example/caesura"},

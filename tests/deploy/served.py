@@ -12,8 +12,6 @@ from caesura.worker.telemetry.http_server import TelemetryServer
 from caesura.worker.telemetry.metric_table import WORKER_METRICS, Metric
 from caesura.worker.telemetry.metrics import Metrics
 
-__all__ = ["families", "families_served"]
-
 
 def families_served(port: int, host: str = "127.0.0.1") -> dict[str, str]:
     """Return what is on /metrics of a worker: sample name without its ending to kind."""

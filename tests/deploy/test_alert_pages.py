@@ -62,7 +62,7 @@ def test_a_sentence_names_only_labels_that_the_expression_keeps() -> None:
         assert named <= (set.union(*grouped) if grouped else {"deployment", "pod", "namespace"}), rule["alert"]
 
 
-def test_where_the_page_sends_the_reader_there_is_something() -> None:
+def test_links_of_the_alerts_page_exist() -> None:
     for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", _PAGE.read_text()):
         assert (DOCS / link).exists(), link
 
@@ -73,7 +73,7 @@ def test_the_page_explains_every_reason_why_a_partition_is_parked_or_waits() -> 
     assert explained["CaesuraPartitionsClaiming"] == set(ClaimWaitReason)
 
 
-_NO_FAULT = {CheckpointOutcome.COMMITTED, CheckpointOutcome.EMPTY, CheckpointOutcome.STARTING}
+_NO_FAULT = {CheckpointOutcome.COMMITTED, CheckpointOutcome.STARTING}
 _OF_NO_CALL = {
     "starting",
     "draining",

@@ -48,7 +48,7 @@ def asked_for(expression: str, kinds: dict[str, str]) -> Iterator[str]:
         yield base if kinds.get(base) == "histogram" else name
 
 
-def test_every_metric_that_dashboard_alerts_and_scaler_name_is_one_that_the_worker_serves() -> None:
+def test_every_metric_named_by_dashboard_alerts_and_scaler_is_served() -> None:
     kinds = families(METRICS)
     named = {name for expression in every_expression() for name in asked_for(expression, kinds)}
     assert named
@@ -78,7 +78,7 @@ def test_a_label_that_an_expression_selects_by_is_one_that_the_metric_has() -> N
     assert strange == []
 
 
-def test_a_label_that_an_expression_groups_by_is_one_of_its_metrics_or_of_the_scrape() -> None:
+def test_labels_that_an_expression_groups_by_exist() -> None:
     labels: dict[str, set[str]] = {metric.name: set(metric.labels) for metric in METRICS}
     kinds = families(METRICS)
     strange = []

@@ -15,8 +15,7 @@ from caesura.worker.adapters.redis.settings import RedisSettings
 from caesura.worker.checks.findings import FindingLevel
 from caesura.worker.checks.redis import check_redis
 from caesura.worker.ports.session_store import PreparedSessions, StoreWrite
-from tests.harness.parts.redis_acl import worker_rule
-from tests.harness.parts.redis_part import RedisServer
+from tests.harness.parts.redis_part import RedisServer, worker_rule
 
 _USER, _PASSWORD = "caesura-acl-test", "only-a-test-knows"
 

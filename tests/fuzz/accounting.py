@@ -18,11 +18,9 @@ from caesura.worker.errors import BadEventError
 from caesura.worker.ports.records import Record
 from caesura.worker.runtime.partition.record_decoding import read_event
 from caesura.worker.runtime.settings.settings import Partitioner
-from tests.fuzz.letters import faults
+from tests.fuzz.message import faults
 from tests.harness.checker import Output, check
 from tests.harness.reference import RULES, undisturbed
-
-__all__ = ["Account", "check_good_sessions", "check_letters", "check_words", "outcome_of"]
 
 _RULES = DecodingRules(**RULES)  # type: ignore[arg-type]
 _MOST = 2**53 - 1

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from tests.fuzz.message import CANARY
 
-__all__ = ["Crowd", "Fields"]
-
 Fields = dict[str, object]
 """An event as the map that goes on the wire."""
 

@@ -18,10 +18,7 @@ from caesura.worker.runtime.partition.dead_letters import DeadLetters
 from caesura.worker.runtime.partition.record_decoding import read_event
 from caesura.worker.runtime.settings.settings import Partitioner
 from tests.fuzz.generator import Generator
-from tests.fuzz.letters import faults
-from tests.fuzz.message import ACCEPTED, CANARY, NEWER, OUTCOMES, Message
-
-__all__ = ["PARTITIONS", "Decoding", "Reader", "placed"]
+from tests.fuzz.message import ACCEPTED, CANARY, NEWER, OUTCOMES, Message, faults
 
 PARTITIONS = 4
 _MAX_LETTER_BYTES = 4096

@@ -16,8 +16,6 @@ from caesura.schemas.limits import MAX_EVENT_BYTES
 from tests.fuzz.crowd import Fields
 from tests.fuzz.message import ACCEPTED, CANARY
 
-__all__ = ["LARGE_RECORDS", "RECORD_CHANGES", "RecordChange", "Sent"]
-
 
 class Sent(NamedTuple):
     """A record's key and value, and how many partitions beside its key's it goes to."""

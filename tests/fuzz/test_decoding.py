@@ -20,7 +20,7 @@ from tests.fuzz.message import OUTCOMES
 from tests.fuzz.record_changes import LARGE_RECORDS, RECORD_CHANGES
 
 
-def test_twenty_thousand_messages_are_each_an_event_or_a_refusal_with_its_bytes_and_its_reason() -> None:
+def test_each_of_twenty_thousand_messages_is_an_event_or_a_refusal() -> None:
     run = Decoding()
     run.run(seed=1, messages=20_000)
     assert run.told == []
@@ -28,7 +28,7 @@ def test_twenty_thousand_messages_are_each_an_event_or_a_refusal_with_its_bytes_
 
 
 @pytest.mark.parametrize("kind", LARGE_RECORDS)
-def test_what_is_as_large_as_may_be_or_larger_is_decided_like_anything_else(kind: str) -> None:
+def test_records_at_and_over_the_size_limit_are_decided_alike(kind: str) -> None:
     run, generator = Decoding(), Generator(1)
     for _ in range(4):
         run.take(generator.large(kind))

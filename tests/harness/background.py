@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-__all__ = ["in_background"]
-
 
 class Server(Protocol):
     """What ``http.server`` and ``websockets.sync.server`` have in common."""

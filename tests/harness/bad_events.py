@@ -10,8 +10,6 @@ import msgspec
 from caesura.schemas.codec import encode_event
 from tests.harness.speech import event
 
-__all__ = ["BadRecord", "bad_records"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadRecord:

@@ -21,20 +21,6 @@ import msgspec
 
 from caesura.schemas.segments import Segment, SegmentWord, Timing, TranslationSegment
 
-__all__ = [
-    "KINDS",
-    "Adopted",
-    "Findings",
-    "Letter",
-    "Output",
-    "Violation",
-    "check",
-    "check_letters",
-    "check_numbers",
-    "check_routes",
-    "tally",
-]
-
 KINDS = ("lost", "doubled", "reordered", "relabelled", "foreign", "gap")
 
 

@@ -17,8 +17,7 @@ from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.adapters.kafka.topic_reader import Start
 from caesura.worker.adapters.kafka.word_source import KafkaWordSource
 from caesura.worker.adapters.memory.broker import MemoryBroker
-from caesura.worker.adapters.memory.log_reader import MemoryLogReader
-from caesura.worker.adapters.memory.peer_transactions import MemoryPeerTransactions
+from caesura.worker.adapters.memory.log_reader import MemoryLogReader, MemoryPeerTransactions
 from caesura.worker.adapters.memory.publisher import MemoryPublisher
 from caesura.worker.adapters.memory.word_source import MemoryWordSource
 from caesura.worker.ports.log_reader import LogReader
@@ -28,8 +27,6 @@ from caesura.worker.ports.word_source import WordSource
 from tests.harness.group_member import PATIENCE_S, Member, text, until
 from tests.harness.parts.committed import committed_records
 from tests.harness.parts.kafka_part import Kafka, unique
-
-__all__ = ["Cluster", "InMemoryCluster", "RealCluster"]
 
 
 class Cluster(Protocol):

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 from tests.harness.places import ROOT
-
-__all__ = ["CAESURA", "caesura", "left_running", "outside", "started"]
 
 _ENDS_WITHIN_S = 60.0
 
@@ -73,3 +72,35 @@ def left_running(folder: Path) -> list[str]:
         if str(folder) in line:
             found.append(line)
     return found
+
+
+@contextmanager
+def web_demo(folder: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run it, its files in ``folder``; yield the process and its address, once it has told that."""
+    command = [*CAESURA, "demo", "--web", "--port", "0", "--speed", "4"]
+    with started(*command, environ=os.environ | {"TMPDIR": str(folder)}, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        line = ""
+        while "open http" not in line:
+            line = process.stderr.readline()
+            assert line, "the demo ended before it began"
+        yield process, line.split()[1]
+
+
+@contextmanager
+def release(commit: str, *, compiled: bool = False) -> Iterator[Path]:
+    """Unpack the tree of a commit or tag into a folder of its own, which goes away in the end.
+
+    compiled: with what an installation of it would have compiled. subprocess.CalledProcessError: there is no
+    such commit here, or it does not compile.
+    """
+    packed = subprocess.run(
+        ["/usr/bin/env", "git", "-C", str(ROOT), "archive", "--format=tar", commit],
+        check=True,
+        capture_output=True,
+    ).stdout
+    with tempfile.TemporaryDirectory(prefix="caesura-release-") as folder:
+        subprocess.run(["/usr/bin/env", "tar", "-x", "-C", folder], input=packed, check=True)
+        if compiled and Path(folder, "setup.py").exists():
+            subprocess.run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], cwd=folder, check=True)
+        yield Path(folder)

@@ -7,8 +7,6 @@ from caesura.worker.ports.records import Record
 from caesura.worker.ports.tracer import SegmentSpan
 from caesura.worker.runtime.settings.untraced import Untraced
 
-__all__ = ["ContextsOnly"]
-
 
 class ContextsOnly:
     """Makes an event's context of its offset, in the shape of a ``traceparent``; no segment gets a header."""

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from caesura.worker.ports.commit_steps import CommitStep, CommitStepReached
 from caesura.worker.ports.observer import Event, SilentObserver
 
-__all__ = ["Crash", "CrashAt", "Interrupted"]
-
 
 class Crash(BaseException):
     """The process is gone: nothing of the worker runs on, and nothing may catch it."""

@@ -6,8 +6,6 @@ from collections.abc import Callable, MutableMapping
 
 import msgspec
 
-__all__ = ["CONTROL_DAMAGES", "DAMAGES", "SESSION_DAMAGES", "Damage"]
-
 Damage = Callable[[MutableMapping[str, bytes]], object]
 """Spoils a hash, field by field: ``i``, ``m``, and ``s:`` with each session's name."""
 

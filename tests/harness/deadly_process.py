@@ -15,8 +15,6 @@ from caesura.worker.adapters.onnx.child_process import main
 from caesura.worker.core.language.labelling import LabelRequest
 from caesura.worker.ports.engine import Engine
 
-__all__ = ["PROGRAM", "serve"]
-
 PROGRAM = (
     "import sys; sys.path[:] = sys.argv[2:]; from tests.harness.deadly_process import serve; serve(int(sys.argv[1]))"
 )

@@ -10,8 +10,6 @@ import pytest
 
 from tests.harness.places import TOOLS
 
-__all__ = ["tool"]
-
 
 def tool(name: str) -> Path:
     """Return a tool that was built; without it the test is left to ``make test-deploy``, which has them all.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Callable, Sequence
 
 from caesura.schemas.labels import Labels
@@ -11,9 +9,6 @@ from caesura.worker.adapters.memory.engine import ScriptedEngine
 from caesura.worker.core.language.labelling import LabelRequest
 from caesura.worker.errors import EngineError
 from caesura.worker.ports.engine import EngineModel
-from tests.harness.crashing import Crash
-
-__all__ = ["DEADLY", "DeadlyEngine", "FaultyEngine", "RaisingEngine", "kill_process"]
 
 DEADLY = "deadly"
 
@@ -51,22 +46,12 @@ class RaisingEngine(FaultyEngine):
             raise EngineError("told to raise")
 
 
-def kill_process() -> None:
-    """Go without another word."""
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def _kill_in_memory() -> None:
-    raise Crash
-
-
 class DeadlyEngine(FaultyEngine):
-    """One word is too much for it: the process that labels it is gone, as native code may have it."""
+    """One word is too much for it: the engine's process that labels it is gone, as native code may have it."""
 
-    def __init__(self, kill: Callable[[], None] = _kill_in_memory) -> None:
-        super().__init__(self._kill_over_the_word)
-        self._kill = kill
+    def __init__(self) -> None:
+        super().__init__(self._end_over_the_word)
 
-    def _kill_over_the_word(self, requests: Sequence[LabelRequest]) -> None:
+    def _end_over_the_word(self, requests: Sequence[LabelRequest]) -> None:
         if any(DEADLY in request.words for request in requests):
-            self._kill()
+            raise EngineError("its process ended")

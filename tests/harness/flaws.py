@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import pytest
@@ -11,10 +11,12 @@ from caesura.schemas.checkpoint import CheckpointId
 from caesura.worker.adapters.memory.broker import MemoryBroker
 from caesura.worker.adapters.memory.session_store import StoredPartition
 from caesura.worker.adapters.memory.word_source import MemoryWordSource
-from caesura.worker.ports.reasons import CheckpointOutcome, ClaimVerdict
+from caesura.worker.errors import AbortableError, CaesuraError, ContentRefusedError, OutcomeUnknownError
+from caesura.worker.ports.reasons import ClaimVerdict, ParkReason
+from caesura.worker.ports.records import OutMessage
 from caesura.worker.ports.session_store import StoreWrite
 from caesura.worker.runtime.checkpoint import redis_sessions
-from caesura.worker.runtime.checkpoint.checkpoint import Checkpoint
+from caesura.worker.runtime.checkpoint.checkpoint import Checkpoint, Transacted, _StepTimer
 from caesura.worker.runtime.checkpoint.redis_sessions import RedisManifest, RedisSessions
 from caesura.worker.runtime.checkpoint.saves import PartitionSaves, SavedCheckpoint, _UnderWay
 from caesura.worker.runtime.checkpoint.staged_checkpoint import StagedCheckpoint
@@ -22,12 +24,10 @@ from caesura.worker.runtime.claim import claim as claiming
 from caesura.worker.runtime.claim.verdict import judge
 from caesura.worker.runtime.ledger.ledger_check import LedgerCheck
 from caesura.worker.runtime.partition.checkpoint_staging import Staging
-from caesura.worker.runtime.retries import poison_isolation
-from caesura.worker.runtime.retries.poison_isolation import PoisonIsolation
+from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
+from caesura.worker.runtime.retries.step_search import FailedSteps, StepSearch
 from caesura.worker.runtime.settings import totals
 from caesura.worker.runtime.settings.deadline import Deadline
-
-__all__ = ["FLAWS", "LOSS_FLAWS", "PART_FLAWS", "STRIKE_FLAWS", "Flaw"]
 
 Flaw = Callable[[pytest.MonkeyPatch], None]
 
@@ -117,28 +117,55 @@ def no_seek_back(patch: pytest.MonkeyPatch) -> None:
 def unknown_is_committed(patch: pytest.MonkeyPatch) -> None:
     """A commit whose outcome nobody knows is taken for committed."""
 
-    def commit(checkpoint: Checkpoint, deadline: Deadline) -> CheckpointOutcome | None:
-        outcome = honest(checkpoint, deadline)
-        return None if outcome is CheckpointOutcome.COMMIT_UNKNOWN else outcome
+    def commit(checkpoint: Checkpoint, deadline: Deadline) -> CaesuraError | None:
+        error = honest(checkpoint, deadline)
+        return None if isinstance(error, OutcomeUnknownError) else error
 
     honest = Checkpoint._commit
     patch.setattr(Checkpoint, "_commit", commit)
 
 
 def no_reading_again(patch: pytest.MonkeyPatch) -> None:
-    """A record that was put off until its announcement has committed is not read again."""
+    """A record that was put off until a checkpoint has committed is not read again."""
 
-    def committed(isolation: PoisonIsolation) -> bool:
-        honest(isolation)
-        return False
+    def adopt(loaded: LoadedPartition, staged: StagedCheckpoint) -> None:
+        loaded._put_off = False
+        honest(loaded, staged)
 
-    honest = PoisonIsolation.committed
-    patch.setattr(PoisonIsolation, "committed", committed)
+    honest = LoadedPartition.adopt
+    patch.setattr(LoadedPartition, "adopt", adopt)
 
 
-def hasty(patch: pytest.MonkeyPatch) -> None:
-    """A record that failed once is given up."""
-    patch.setattr(poison_isolation, "_MAX_LABELLED_TRIES", 0)
+def outage_blames(patch: pytest.MonkeyPatch) -> None:
+    """A transaction that is aborted is taken for a refusal of what its first record holds."""
+
+    def transact(
+        checkpoint: Checkpoint, parts: Sequence[StagedCheckpoint], timer: _StepTimer, until: Deadline | None
+    ) -> Transacted:
+        done = honest(checkpoint, parts, timer, until)
+        if type(done.error) is not AbortableError:
+            return done
+        blamed = next((one for part in parts for one in part.messages), None)
+        topic, value = ("", None) if blamed is None else (blamed.topic, blamed.value)
+        error = ContentRefusedError("as planned", topic=topic, partition=parts[0].partition, value=value)
+        return done._replace(error=error)
+
+    honest = Checkpoint._transact
+    patch.setattr(Checkpoint, "_transact", transact)
+
+
+def blames_any_record(patch: pytest.MonkeyPatch) -> None:
+    """The record that a refused step has applied is given up, whosever words were refused."""
+
+    def refused(
+        search: StepSearch, error: ContentRefusedError, message: OutMessage | None, failed: FailedSteps, **rest: str
+    ) -> ParkReason | None:
+        whole = message is None or message.segment is None or len(message.segment.words) > 1
+        bare = message if message is None or whole else replace(message, segment=None)
+        return honest(search, error, bare, failed, **rest)
+
+    honest = StepSearch.refused
+    patch.setattr(StepSearch, "refused", refused)
 
 
 def unseen_sessions(patch: pytest.MonkeyPatch) -> None:
@@ -165,10 +192,10 @@ FLAWS: dict[str, Flaw] = {
         unstable_offsets,
         no_seek_back,
         unknown_is_committed,
-        no_reading_again,
-        hasty,
     )
 }
+REFUSAL_FLAWS: dict[str, Flaw] = {one.__name__: one for one in (no_reading_again, blames_any_record)}
+"""Flaws that show only where a broker refuses what a record holds."""
 LOSS_FLAWS: dict[str, Flaw] = {one.__name__: one for one in (no_follows,)}
 """Flaws that show only where Redis is lost, or goes on from an older copy."""
 PART_FLAWS: dict[str, Flaw] = {one.__name__: one for one in (unseen_sessions,)}

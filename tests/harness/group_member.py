@@ -10,8 +10,6 @@ from caesura.worker.ports.word_source import WordSource
 from tests.harness.parts.kafka_part import unique
 from tests.harness.waiting import wait_until
 
-__all__ = ["ASK_S", "PATIENCE_S", "Member", "text", "until"]
-
 PATIENCE_S = 60.0
 """How long anything may take before a test fails; no test is about time."""
 ASK_S = 5.0

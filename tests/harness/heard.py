@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
-from caesura.worker.ports.observer import Event, SilentObserver
-
-__all__ = ["Heard"]
+from caesura.worker.ports.observer import Event, PartitionRebuilt, RebuildSummary, SilentObserver
+from caesura.worker.ports.reasons import ClaimWaitReason
+from tests.harness.in_memory_world import InMemoryWorker, World
 
 Kind = TypeVar("Kind", bound=Event)
 
@@ -21,3 +21,21 @@ class Heard(SilentObserver, Generic[Kind]):
     def note(self, event: Event) -> None:
         if isinstance(event, self._kind):
             self.events.append(event)
+
+
+def lose_redis(world: World, worker: InMemoryWorker) -> None:
+    """Lose all of Redis, and have a worker claim its partitions again before it reads on."""
+    world.redis.lose_everything()
+    for partition in worker.worker.assignment.loaded:
+        worker.worker.assignment.claim_again(partition, ClaimWaitReason.SAVE_REFUSED)
+
+
+class Rebuilds(SilentObserver):
+    """Keeps what was rebuilt."""
+
+    def __init__(self) -> None:
+        self.summaries: list[RebuildSummary] = []
+
+    def note(self, event: Event) -> None:
+        if isinstance(event, PartitionRebuilt):
+            self.summaries.append(event.summary)

@@ -14,8 +14,6 @@ from urllib.parse import urlsplit
 
 from tests.harness.service import ANSWER_WITHIN_S, Served
 
-__all__ = ["HostileClient", "connected", "frame", "upgrade"]
-
 TEXT, BINARY, PING, PONG, CONTINUED = 1, 2, 9, 10, 0
 _SMALL_BUFFER = 65_536
 

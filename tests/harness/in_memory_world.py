@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
 from caesura.schemas.codec import decode_segment, encode_event
@@ -10,8 +11,7 @@ from caesura.schemas.events import WordsEvent
 from caesura.schemas.segments import Segment
 from caesura.worker.adapters.memory.broker import MemoryBroker
 from caesura.worker.adapters.memory.engine import ScriptedEngine
-from caesura.worker.adapters.memory.log_reader import MemoryLogReader
-from caesura.worker.adapters.memory.peer_transactions import MemoryPeerTransactions
+from caesura.worker.adapters.memory.log_reader import MemoryLogReader, MemoryPeerTransactions
 from caesura.worker.adapters.memory.publisher import MemoryPublisher
 from caesura.worker.adapters.memory.session_store import MemoryRedis, MemorySessionStore
 from caesura.worker.adapters.memory.word_source import MemoryWordSource
@@ -31,9 +31,10 @@ from caesura.worker.runtime.loop.loop import Worker
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import Route, RuntimeSettings
 from caesura.worker.runtime.settings.untraced import Untraced
+from tests.harness.executors import DeferredExecutor
 
-__all__ = ["InMemoryWorker", "ManualClock", "World"]
-
+_OFFSETS_TURNS = 60
+"""Offsets that move alone are committed within so many turns more."""
 _START_MS = 1_700_000_000_000
 
 
@@ -65,12 +66,14 @@ class World:
     rules: DecodingRules = field(default_factory=lambda: DecodingRules(routes=frozenset({"de"})))
     clock: ManualClock = field(default_factory=ManualClock)
     redis: MemoryRedis = field(default_factory=MemoryRedis)
+    max_segment_bytes: int = 1_048_588
     broker: MemoryBroker = field(init=False)
 
     def __post_init__(self) -> None:
         self.broker = MemoryBroker(wall_ms=self.clock.wall_ms, wait=self.clock.pass_s)
-        for topic in ("asr.words", "asr.segments", "asr.words.dead", "caesura.ledger", "translate.de"):
+        for topic in ("asr.words", "asr.words.dead", "caesura.ledger", "caesura.claims", "translate.de"):
             self.broker.create_topic(topic, self.partitions)
+        self.broker.create_topic("asr.segments", self.partitions, max_message_bytes=self.max_segment_bytes)
 
     def settings(self, ordinal: int = 0, **changes: object) -> RuntimeSettings:
         routes = (Route(target="de", topic="translate.de"),)
@@ -108,11 +111,12 @@ class World:
         tracer: Tracer | None = None,
         clock: Clock | None = None,
         tentative: TentativePublisher | None = None,
+        saving: Executor | None = None,
         **changes: object,
     ) -> InMemoryWorker:
         settings = self.settings(ordinal, **changes)
         observer, engine = observer or SilentObserver(), engine or ScriptedEngine()
-        worker = InMemoryWorker(self, settings, observer, engine, around, tracer, clock, tentative)
+        worker = InMemoryWorker(self, settings, observer, engine, around, tracer, clock, tentative, saving)
         if start:
             worker.worker.start()
         return worker
@@ -131,6 +135,7 @@ class InMemoryWorker:
         tracer: Tracer | None = None,
         clock: Clock | None = None,
         tentative: TentativePublisher | None = None,
+        saving: Executor | None = None,
     ) -> None:
         self.world = world
         self.store = MemorySessionStore(world.redis)
@@ -145,6 +150,7 @@ class InMemoryWorker:
             engine=engine,
             clock=clock or world.clock,
             observer=observer,
+            saving=saving or DeferredExecutor(is_deferring=False),
             tentative=tentative,
             tracer=tracer or Untraced(),
         )
@@ -155,5 +161,8 @@ class InMemoryWorker:
             self.worker.turn(0.02)
 
     def settle(self) -> None:
-        """Turn until everything that was sent is committed: a few commit intervals of twin time."""
+        """Turn for a few commit intervals of twin time, then until everything that was sent is committed."""
         self.turn(40)
+        for _ in range(_OFFSETS_TURNS):
+            if any(one.changed for one in self.worker.assignment.loaded.values()):
+                self.turn()

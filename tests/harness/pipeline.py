@@ -19,6 +19,7 @@ from caesura.worker.adapters.kafka.publisher import KafkaPublisher
 from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.adapters.kafka.word_source import KafkaWordSource
 from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.adapters.onnx.child_engine import ChildEngine
 from caesura.worker.adapters.onnx.engine import OnnxEngine
 from caesura.worker.adapters.redis.session_store import connect
 from caesura.worker.adapters.redis.settings import RedisSettings
@@ -42,10 +43,8 @@ from caesura.worker.runtime.loop.assembly import assemble
 from caesura.worker.runtime.loop.loop import Worker
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import Route, RuntimeSettings
-from tests.harness.engines import DeadlyEngine, kill_process
+from tests.harness.deadly_process import PROGRAM
 from tests.harness.places import ROOT
-
-__all__ = ["Killer", "Pipeline", "Telling", "build"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,5 +188,5 @@ def _engine(name: str) -> Engine:
     if name == "scripted":
         return ScriptedEngine()
     if name == "deadly":
-        return DeadlyEngine(kill_process)
+        return ChildEngine(Path(), max_kept_bytes=0, limit_bytes=0, deadline_s=5.0, max_deaths=10, run=PROGRAM)
     return OnnxEngine(ROOT / "models" / "shipped")

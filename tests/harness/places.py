@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["CHART", "DEPLOY", "DOCS", "PAGES", "ROOT", "SHIPPED", "TOOLS"]
-
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
 DOCS = ROOT / "docs"

@@ -9,6 +9,7 @@ wrong partition, an event of a later minor version.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -17,8 +18,7 @@ import msgspec
 from caesura.schemas.codec import encode_event
 from caesura.schemas.events import Emission, SessionOptions, Word, WordsEvent
 from caesura.worker.core.partition.partitioning import murmur2_partition
-
-__all__ = ["WHEN_ALL_ENDS", "Sent", "crowd_records", "session_name", "session_records"]
+from caesura.worker.ports.records import Record
 
 WHEN_ALL_ENDS = float("inf")
 """A pause until no more sessions are opened."""
@@ -217,3 +217,21 @@ class _Producer:
             after_s=after_s,
             headers=headers if drawn > 0.8 else (),
         )
+
+
+def spoken(seed: int, sessions: int, partitions: int = 1) -> list[Record]:
+    """Return the records of some sessions that speak by turns, partition by partition in order of their offsets."""
+    records: list[Record] = []
+    ends: Counter[int] = Counter()
+    running: list[Iterator[Sent]] = [session_records(seed, number, partitions) for number in range(sessions)]
+    while running:
+        session = running.pop(0)
+        one = next(session, None)
+        if one is None:
+            continue
+        running.append(session)
+        records.append(
+            Record(partition=one.partition, offset=ends[one.partition], timestamp_ms=0, key=one.key, value=one.value)
+        )
+        ends[one.partition] += 1
+    return sorted(records, key=lambda record: (record.partition, record.offset))

@@ -31,8 +31,6 @@ from tests.harness.pipeline import Pipeline, build
 from tests.harness.running import Process
 from tests.harness.waiting import wait_until
 
-__all__ = ["UNHURRIED", "Kill", "RealWorker", "RealWorld", "close_all"]
-
 UNHURRIED: dict[str, object] = {"flush_after_ms": 200_000, "stall_after_ms": 200_000, "idle_after_ms": 400_000}
 """Rules with which a slow machine makes no silence that nobody meant."""
 

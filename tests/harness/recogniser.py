@@ -16,8 +16,6 @@ from websockets.sync.server import ServerConnection, serve
 
 from tests.harness.background import in_background
 
-__all__ = ["PingCounting", "serving"]
-
 
 class PingCounting(ServerConnection):
     """Says of each ping that it was answered. What a client sent before it has arrived then, and the client is told."""

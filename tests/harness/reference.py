@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from caesura.schemas.codec import decode_segment, decode_translation
-from caesura.schemas.dead_letters import DeadLetterReason
 from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.ports.records import NextOffset, Record
 from tests.harness.checker import Adopted, Letter, Output
 from tests.harness.in_memory_world import InMemoryWorker, World
-
-__all__ = ["RULES", "letter_of", "output_of", "undisturbed"]
 
 RULES = {"flush_after_ms": 600_000, "stall_after_ms": 3_600_000, "idle_after_ms": 604_800_000}
 """No timer fires in any run, so that when something happened changes nothing."""
@@ -24,13 +22,17 @@ _MOST_TURNS = 1_000_000
 
 
 def undisturbed(
-    records: Iterable[Record], partitions: int, poisonous: Collection[Origin] = (), adopted: Iterable[Adopted] = ()
+    records: Iterable[Record],
+    partitions: int,
+    set_aside: Mapping[Origin, str] = MappingProxyType({}),
+    adopted: Iterable[Adopted] = (),
 ) -> Output:
     """Return what should have come out of these input records, which come partition by partition in order.
 
-    poisonous: records that nobody can ever publish. adopted: where an operator had a partition begin elsewhere.
+    set_aside: records that become dead letters for what they meet, and their reasons. adopted: where an operator had a
+    partition begin elsewhere.
     """
-    run = _Undisturbed(records, partitions, poisonous)
+    run = _Undisturbed(records, partitions, set_aside)
     for one in adopted:
         run.append(one.partition, one.stopped_at)
         run.settle()
@@ -41,28 +43,28 @@ def undisturbed(
 class _Undisturbed:
     """The twins, and how much of the input they were given."""
 
-    def __init__(self, records: Iterable[Record], partitions: int, poisonous: Collection[Origin]) -> None:
+    def __init__(self, records: Iterable[Record], partitions: int, set_aside: Mapping[Origin, str]) -> None:
         rules = DecodingRules(routes=frozenset({"de"}), **RULES)  # type: ignore[arg-type]
         self._world = World(partitions=partitions, rules=rules)
         self._waiting: list[deque[Record]] = [deque() for _ in range(partitions)]
-        self._poisoned: set[tuple[int, int]] = set()
+        self._set_aside: dict[tuple[int, int], tuple[str, bytes | None]] = {}
         self._sent = [0] * partitions
         for one in records:
             self._waiting[one.partition].append(one)
-            if (one.partition, one.key, one.value) in poisonous:
-                self._poisoned.add((one.partition, one.offset))
+            if (reason := set_aside.get((one.partition, one.key, one.value))) is not None:
+                self._set_aside[one.partition, one.offset] = reason, one.value
         self._worker = self._enter()
 
     def _enter(self, *, adopting: bool = False) -> InMemoryWorker:
         return self._world.worker(dead_letter_limit=1_000_000, adopt_foreign_offsets=adopting)
 
     def append(self, partition: int, until: float = math.inf) -> None:
-        """Append a partition's records up to an offset. One that nobody can publish becomes one that nobody reads."""
+        """Append a partition's records up to an offset. One that is set aside becomes one that cannot be read."""
         waiting = self._waiting[partition]
         while waiting and waiting[0].offset < until:
             one = waiting.popleft()
             assert one.offset == self._sent[partition], "the input topic's offsets have holes"
-            value = b"" if (one.partition, one.offset) in self._poisoned else one.value
+            value = b"" if (one.partition, one.offset) in self._set_aside else one.value
             self._world.broker.append("asr.words", partition, value, key=one.key)
             self._sent[partition] += 1
 
@@ -94,8 +96,9 @@ class _Undisturbed:
             self.append(partition)
         self.settle()
         found = output_of(*(self._world.records(name) for name in ("asr.segments", "translate.de", "asr.words.dead")))
+        aside = self._set_aside
         letters = [
-            one._replace(reason=DeadLetterReason.POISON, value=b"") if one[:2] in self._poisoned else one
+            one._replace(reason=aside[one[:2]][0], value=aside[one[:2]][1]) if one[:2] in aside else one
             for one in found.letters
         ]
         return replace(found, letters=letters)

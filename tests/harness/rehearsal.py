@@ -9,25 +9,23 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from confluent_kafka import ConsumerGroupTopicPartitions
+from confluent_kafka import OFFSET_BEGINNING, Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
 
 from caesura.schemas.codec import decode_segment
 from caesura.schemas.segments import Segment
 from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.adapters.redis.settings import RedisSettings
 from caesura.worker.embedded.guarded_process import free_port
-from tests.harness.command import outside, started
+from tests.harness.command import CAESURA, outside, started
 from tests.harness.parts.committed import committed_records
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.places import DOCS, ROOT
-from tests.harness.waiting import wait_until
-
-__all__ = ["Rehearsal", "RunningWorker", "blocks"]
+from tests.harness.waiting import comes, wait_until
 
 _DEADLINE_S = 120.0
 _SHIM = f'#!/bin/sh\nexec "{sys.executable}" -c "from caesura.worker.cli import main; main()" "$@"\n'
@@ -173,3 +171,74 @@ class RunningWorker:
         """Stop it as an orchestrator does; the test fails where it does not end well."""
         self.process.send_signal(signal.SIGTERM)
         assert self.process.wait(timeout=_DEADLINE_S) == 0, self.log.read_text()[-3000:]
+
+
+class Operator:
+    """Runs commands with one deployment's settings in the environment."""
+
+    def __init__(self, kafka: Kafka, redis_url: str, deployment: str) -> None:
+        redis = RedisSettings.from_url(redis_url)
+        self.kafka = kafka
+        self.deployment = deployment
+        self.environ = outside() | {
+            "CAESURA_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrap,
+            "CAESURA_REDIS_ADDRESSES": redis.addresses[0],
+            "CAESURA_REDIS_DATABASE": str(redis.database),
+            "CAESURA_WORKER_DEPLOYMENT": deployment,
+            "CAESURA_WORKER_INPUT_TOPIC": f"{deployment}.words",
+            "CAESURA_WORKER_SEGMENT_TOPIC": f"{deployment}.segments",
+            "CAESURA_WORKER_DEAD_LETTER_TOPIC": f"{deployment}.dead",
+            "CAESURA_WORKER_HTTP_PORT": "0",
+            "NO_COLOR": "1",
+        }
+
+    def run(self, *arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [*CAESURA, *arguments],
+            cwd=ROOT,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert done.returncode == status, done.stdout + done.stderr
+        return done
+
+    @contextmanager
+    def worker(self) -> Iterator[None]:
+        """Have a worker run until the end of the block; it must end well when it is told to."""
+        with started(
+            *CAESURA, "worker", environ=self.environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        ) as worker:
+            yield
+            worker.terminate()
+            logged, _ = worker.communicate(timeout=60)
+        assert worker.returncode == 0, logged
+
+    def send(self, value: bytes, key: bytes) -> None:
+        producer = Producer({"bootstrap.servers": self.kafka.bootstrap})
+        producer.produce(f"{self.deployment}.words", value, key, 0)
+        assert producer.flush(20) == 0
+
+    def values(self, topic: str) -> list[bytes]:
+        consumer = Consumer(
+            {"bootstrap.servers": self.kafka.bootstrap, "group.id": "none", "enable.partition.eof": True}
+        )
+        consumer.assign([TopicPartition(topic, 0, OFFSET_BEGINNING)])
+        found: list[bytes] = []
+        while (message := consumer.poll(10)) is not None and message.error() is None:
+            found.append(message.value() or b"")
+        consumer.close()
+        return found
+
+    def until(self, holds: Callable[[str], bool], *arguments: str) -> str:
+        shown: list[str] = []
+
+        def held() -> bool:
+            shown.append(self.run(*arguments).stdout)
+            return holds(shown[-1])
+
+        comes(held, within_s=60)
+        return shown[-1]

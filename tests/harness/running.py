@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
+
 from tests.harness.command import started
-from tests.harness.pipeline import Pipeline
+from tests.harness.pipeline import Pipeline, build
 from tests.harness.places import ROOT
 
-__all__ = ["Process", "TeacherTargets"]
 
-
-class TeacherTargets:
+class Told:
     """A file that another process writes to, and that can be read meanwhile."""
 
     def __init__(self) -> None:
@@ -41,13 +43,13 @@ class Process:
     """A worker in another process."""
 
     def __init__(self, pipeline: Pipeline) -> None:
-        self._told = TeacherTargets()
+        self._told = Told()
         self._running = ExitStack()
         self._process = self._running.enter_context(
             started(
                 sys.executable,
                 "-m",
-                "tests.harness.process",
+                "tests.harness.running",
                 environ={**os.environ, "PYTHONPATH": str(ROOT)},
                 stdin=subprocess.PIPE,
                 stderr=self._told.file,
@@ -103,3 +105,20 @@ class Process:
         self._running.close()
         sys.stderr.write(self.told)
         self._told.close()
+
+
+def main() -> None:
+    pipeline = Pipeline(**json.load(sys.stdin))
+    faulthandler.register(signal.SIGUSR1)  # a test that waits in vain asks where every thread stands
+    stopping = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stopping.set())
+    _, worker = build(pipeline)
+    worker.run(stopping.is_set)
+
+
+if __name__ == "__main__":
+    main()
+
+
+GROUP_PROTOCOLS = ["classic", pytest.param("consumer", marks=pytest.mark.long)]
+"""Values of ``group_protocol`` for tests of what does not depend on it; those of a seam step run under both always."""

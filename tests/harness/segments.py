@@ -16,8 +16,6 @@ from caesura.schemas.segments import (
     TranslationSegment,
 )
 
-__all__ = ["MODEL", "TimedWord", "a_segment", "a_translation", "timed_segment"]
-
 MODEL = ModelRef(id="m", version="1")
 TimedWord = tuple[str, PunctuationName, int, int]
 """Its text, mark, the pause before it and its length in milliseconds."""

@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from prometheus_client.parser import text_string_to_metric_families
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
@@ -17,12 +18,11 @@ from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
 from caesura.worker.adapters.system_clock import SystemClock
 from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.ports.engine import Engine
+from caesura.worker.runtime.settings.settings import RuntimeSettings
 from caesura.worker.service.clients.word_service import WordService
 from caesura.worker.service.server.server import listening
 from caesura.worker.settings.serving import ServeSettings
 from caesura.worker.settings.tree import LocalSettings
-
-__all__ = ["Served", "close_of", "closing_of", "fetched", "opened", "received", "serving", "texts"]
 
 ANSWER_WITHIN_S = 60.0
 Message = dict[str, Any]
@@ -50,11 +50,16 @@ class Served:
 
 @contextmanager
 def serving(
-    settings: ServeSettings | None = None, *, engine: Engine | None = None, rules: DecodingRules | None = None
+    settings: ServeSettings | None = None,
+    *,
+    engine: Engine | None = None,
+    rules: DecodingRules | None = None,
+    worker: RuntimeSettings | None = None,
 ) -> Iterator[Served]:
     """Run a service; stopped at the end of the block, if it has not ended before."""
     chosen = settings or ServeSettings(port=0, drain_timeout_s=5)
-    local = LocalSettings(serve=chosen, decoding=rules or DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000))
+    rules = rules or DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000)
+    local = LocalSettings(worker=worker or RuntimeSettings(), serve=chosen, decoding=rules)
     listener = listening(chosen)
     ready, stops = threading.Event(), list[Callable[[], None]]()
     served = Served(url=listener.url, stops=stops, done=threading.Event())
@@ -132,3 +137,11 @@ def fetched(served: Served, path: str, **headers: str) -> tuple[int, str, str]:
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()
         return answer.status, answer.headers.get("Content-Security-Policy", ""), answer.read().decode()
+
+
+def counted(served: Served) -> dict[str, float]:
+    """Return what the page for Prometheus counts; what is 0 is left out."""
+    status, _, text = fetched(served, "/metrics")
+    assert status == 200
+    samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
+    return {f"{one.name}{sorted(one.labels.values())}": one.value for one in samples if one.value}

@@ -16,8 +16,6 @@ from caesura.worker.ports.session_store import SessionStore
 from tests.harness.parts.kafka_part import unique
 from tests.harness.waiting import wait_until
 
-__all__ = ["StoreServer", "cluster_of_one", "in_memory", "of_settings", "take_all_slots", "under_sentinel"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreServer:

@@ -11,18 +11,7 @@ import msgspec
 
 from caesura.schemas.events import Emission, SessionOptions, Word, WordsEvent
 from caesura.schemas.segments import Segment, Timing
-
-__all__ = [
-    "by_session",
-    "check_every_word_once",
-    "comparable",
-    "event",
-    "said",
-    "speech",
-    "spoken_words",
-    "talk",
-    "untimed",
-]
+from caesura.worker.sizing.speech import SAID
 
 _SENTENCES = {
     "en": (
@@ -87,8 +76,12 @@ def speech(
 
 
 def talk(words: int, drawn: random.Random, language: str = "en") -> list[str]:
-    """Return so many words of plain English or Chinese sentences: a network reads them at the cost that speech has."""
+    """Return so many words of plain sentences: a network reads them at the cost that speech has."""
     spoken: list[str] = []
+    if language not in _SENTENCES:
+        said = SAID[language]
+        begin = drawn.randrange(len(said))
+        return [said[(begin + place) % len(said)] for place in range(words)]
     while len(spoken) < words:
         spoken += drawn.choice(_SENTENCES[language]).split()
     return spoken[:words]

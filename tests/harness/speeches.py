@@ -48,6 +48,7 @@ rules = st.builds(
     min_settled_words=st.integers(1, 3),
     min_clause_words=st.integers(1, 3),
     max_clause_words=st.integers(3, 8),
+    clause_look_ahead_words=st.integers(0, 6),
     max_buffer_words=st.integers(10, 40),
     bounds=st.just(OptionBounds(max_buffer_words=Bounds(least=10, most=300))),
     routes=st.just(frozenset({"de", "fr"})),

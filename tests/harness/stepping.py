@@ -11,8 +11,6 @@ from caesura.worker.ports.observer import Event, LoopMoved, Observer, SilentObse
 from tests.harness.crashing import Crash
 from tests.harness.in_memory_world import InMemoryWorker
 
-__all__ = ["SteppedWorker"]
-
 
 class SteppedWorker(SilentObserver):
     """Runs a worker one step at a time, on a stack of its own; whoever advances it stands still meanwhile."""

@@ -11,8 +11,6 @@ import pytest
 
 from caesura.worker.cli import main
 
-__all__ = ["Outcome", "Terminal"]
-
 
 class Terminal:
     """Runs the command in this process: quicker, and as true where only text and status matter."""

@@ -12,8 +12,6 @@ from caesura.worker.errors import BrokerError
 from tests.harness.in_memory_world import InMemoryWorker, ManualClock, World
 from tests.harness.speech import event
 
-__all__ = ["FLUSH_MS", "NAMES", "REPLICATION_MS", "Troubled", "cuts_that_came_out"]
-
 FLUSH_MS = 800
 RULES = DecodingRules(flush_after_ms=FLUSH_MS, stall_after_ms=5_000, idle_after_ms=10_000_000)
 NAMES = ("ann", "ben", "cat")

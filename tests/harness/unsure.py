@@ -11,8 +11,6 @@ from caesura.worker.ports.records import NextOffset, OutMessage
 from caesura.worker.ports.word_source import GroupMembership
 from tests.harness.engines import DEADLY
 
-__all__ = ["ChokingPublisher", "Plan", "UnsurePublisher"]
-
 
 class Plan(Enum):
     """What becomes of the next transaction."""
@@ -69,21 +67,22 @@ class UnsurePublisher:
 
 
 class ChokingPublisher(UnsurePublisher):
-    """Refuses the content of every record that holds the deadly word, and so its transaction."""
+    """Refuses the content of every record that holds the deadly word, but in dead letters, and so its transaction."""
 
+    takes: tuple[str, ...] = ("asr.words.dead",)
     choking = True
     _chokes = False
-    _refusal = ContentRefusedError("as planned", topic="", partition=0, key=None)
+    _refusal = ContentRefusedError("as planned", topic="", partition=0, value=None)
 
     def begin(self) -> None:
         self._chokes = False
         super().begin()
 
     def publish(self, message: OutMessage) -> None:
-        if not self._chokes and DEADLY.encode() in (message.value or b""):
+        if not self._chokes and DEADLY.encode() in (message.value or b"") and message.topic not in self.takes:
             self._chokes = True
             self._refusal = ContentRefusedError(
-                "as planned", topic=message.topic, partition=message.partition, key=message.key
+                "as planned", topic=message.topic, partition=message.partition, value=message.value
             )
         super().publish(message)
 

@@ -17,8 +17,6 @@ from caesura.worker.telemetry.metrics import Metrics
 from caesura.worker.telemetry.observer import TelemetryObserver
 from tests.harness.segments import a_segment
 
-__all__ = ["CANARY", "COMMITTED", "Watched", "secret"]
-
 CANARY = "zwieselhausen"
 COMMITTED = CheckpointTaken(
     outcome=CheckpointOutcome.COMMITTED,
@@ -27,7 +25,7 @@ COMMITTED = CheckpointTaken(
     segments=3,
     words=20,
     dead_letters=0,
-    step_ms={"stage": 1.234, "save": 2.0, "publish": 0.5, "commit": 8.0},
+    step_ms={"stage": 1.234, "publish": 0.5, "commit": 8.0},
 )
 
 

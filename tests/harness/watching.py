@@ -19,8 +19,6 @@ from caesura.worker.service.watch.watch_service import WatchService, readable_to
 from caesura.worker.settings.tree import BrokerSettings
 from tests.harness.waiting import wait_until
 
-__all__ = ["ANSWER_WITHIN_S", "messages", "watching"]
-
 ANSWER_WITHIN_S = 60.0
 
 

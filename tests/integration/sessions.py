@@ -15,8 +15,6 @@ from tests.harness.rehearsal import Rehearsal, RunningWorker
 from tests.harness.tracing import context
 from tests.harness.waiting import wait_until
 
-__all__ = ["events", "send_with_contexts", "stored", "wait_for_ends", "whole", "words_by_session"]
-
 _SPOKEN = "so the first point is that we moved the shelves to the left and the lights work now as they should"
 _WORDS = _SPOKEN.split()
 

@@ -36,7 +36,7 @@ pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 _CANARY = "zwieselhausen"
 
 
-class TeacherTargets:
+class Told:
     """Everything that a worker tells: its log, its metrics, its health."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class TeacherTargets:
 class _Crashing(TelemetryObserver):
     """Tells as a real one does, and crashes at a step of the commit protocol."""
 
-    def __init__(self, told: TeacherTargets, crash_at: CommitStep | None) -> None:
+    def __init__(self, told: Told, crash_at: CommitStep | None) -> None:
         super().__init__(log=told.log, metrics=told.metrics, health=told.health)
         self._crash_at = crash_at
 
@@ -73,9 +73,9 @@ def fail_and_quote(requests: Sequence[LabelRequest]) -> None:
 
 
 @pytest.fixture
-def told() -> Iterator[TeacherTargets]:
+def told() -> Iterator[Told]:
     """What is told, libraries' debug lines included; logging is as it was afterwards."""
-    told = TeacherTargets()
+    told = Told()
     root = logging.getLogger()
     before = root.handlers, root.level, sys.excepthook
     forward_library_logs(told.log, level=logging.DEBUG)
@@ -85,7 +85,7 @@ def told() -> Iterator[TeacherTargets]:
 
 
 def test_no_refusal_and_no_failure_tells_what_was_said(
-    kafka: Kafka, redis_url: str, deployment: str, told: TeacherTargets, capfd: pytest.CaptureFixture[str]
+    kafka: Kafka, redis_url: str, deployment: str, told: Told, capfd: pytest.CaptureFixture[str]
 ) -> None:
     world = RealWorld(kafka, redis_url, deployment, partitions=1, rules=UNHURRIED)
     _refusals(world, told)
@@ -110,7 +110,7 @@ def test_no_refusal_and_no_failure_tells_what_was_said(
         assert _CANARY.encode() not in (record.value or b"")
 
 
-def _refusals(world: RealWorld, told: TeacherTargets) -> None:
+def _refusals(world: RealWorld, told: Told) -> None:
     for one in bad_records("bad", _CANARY):
         if not one.shift:
             world.send_bytes(one.key, one.value, partition=0)
@@ -128,7 +128,7 @@ def _refusals(world: RealWorld, told: TeacherTargets) -> None:
     worker.worker.drain()
 
 
-def _outcomes_unknown(world: RealWorld, told: TeacherTargets) -> None:
+def _outcomes_unknown(world: RealWorld, told: Told) -> None:
     plans = [Plan.ABORTS, Plan.NEVER_COMMITS, Plan.COMMITS_UNTOLD]
     worker = world.worker(observer=told.observer(), around=lambda sure: UnsurePublisher(sure, *plans))
     world.send(event("ben", 0, _CANARY, "once"))
@@ -136,7 +136,7 @@ def _outcomes_unknown(world: RealWorld, told: TeacherTargets) -> None:
     worker.worker.drain()
 
 
-def _crash(world: RealWorld, told: TeacherTargets) -> None:
+def _crash(world: RealWorld, told: Told) -> None:
     worker = world.worker(observer=told.observer(crash_at=CommitStep.OFFSETS_SENT))
     world.send(event("ben", 1, _CANARY, "twice"))
     with pytest.raises(Crash):
@@ -144,27 +144,27 @@ def _crash(world: RealWorld, told: TeacherTargets) -> None:
     worker.leave()
 
 
-def _unreadable_state(world: RealWorld, told: TeacherTargets) -> None:
+def _unreadable_state(world: RealWorld, told: Told) -> None:
     key = partition_key(world.deployment, world.words_topic, 0)
     with redis.Redis.from_url(world.redis_url) as client:
         client.hset(key, "s:ben", _CANARY.encode())
     _works(world.worker(observer=told.observer()))
 
 
-def _foreign_key(world: RealWorld, told: TeacherTargets) -> None:
+def _foreign_key(world: RealWorld, told: Told) -> None:
     key = partition_key(world.deployment, world.words_topic, 0)
     with redis.Redis.from_url(world.redis_url) as client:
         client.set(key, _CANARY)
     _works(world.worker(observer=told.observer()))
 
 
-def _failing_engine(world: RealWorld, told: TeacherTargets) -> None:
+def _failing_engine(world: RealWorld, told: Told) -> None:
     worker = world.worker(observer=told.observer(), engine=FaultyEngine(fail_and_quote))
     world.send(event("fails", 0, _CANARY, "is", "what", "fails", session_end=True))
     _works(worker)
 
 
-def _newer_event(world: RealWorld, told: TeacherTargets) -> None:
+def _newer_event(world: RealWorld, told: Told) -> None:
     newer = {**msgspec.msgpack.decode(encode_event(event("cy", 0, _CANARY))), "version": "2.0"}
     worker = world.worker(observer=told.observer())
     world.send_bytes(b"cy", msgspec.msgpack.encode(newer), partition=0)

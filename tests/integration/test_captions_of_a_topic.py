@@ -11,10 +11,9 @@ import pytest
 
 from caesura.schemas.codec import decode_tentative
 from tests.harness.command import CAESURA, started
-from tests.harness.meeting import meeting_held
-from tests.harness.obs import PASSWORD, Obs, obs_streaming
-from tests.harness.operator import Operator
+from tests.harness.meeting import PASSWORD, Obs, meeting_held, obs_streaming
 from tests.harness.parts.kafka_part import Kafka
+from tests.harness.rehearsal import Operator
 from tests.harness.waiting import comes
 
 SAID = ("good", "morning", "everybody", "um", "can", "you", "all", "hear", "me")
@@ -48,9 +47,7 @@ def utterance(operator: Operator, seq: int, **fields: object) -> None:
 
 
 @pytest.mark.timeout(240)
-def test_captions_go_live_into_a_meeting_and_a_stream_and_files_are_made_of_the_same_topic(
-    operator: Operator, tmp_path: Path
-) -> None:
+def test_captions_go_into_a_meeting_a_stream_and_files_of_one_topic(operator: Operator, tmp_path: Path) -> None:
     operator.run("topics", "create", "--partitions", "1")
     obs = Obs()
     with meeting_held() as meeting, obs_streaming(obs) as address, operator.worker(), ExitStack() as stack:

@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import ssl
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from websockets.exceptions import InvalidMessage
+from websockets.sync.client import connect
 
-from tests.harness.operator import Operator
+from caesura.worker.embedded.guarded_process import free_port
+from tests.harness.command import CAESURA, outside, started
+from tests.harness.parts.certificates import make_certificates
 from tests.harness.parts.kafka_part import Kafka
+from tests.harness.places import ROOT
+from tests.harness.rehearsal import Operator
+from tests.harness.service import close_of, received, texts
+from tests.harness.waiting import wait_until
 
 SPOKEN = "good morning everybody um can you all hear me how are you today\n"
 
@@ -89,9 +105,7 @@ def test_check_never_shows_a_secret(operator: Operator) -> None:
 
 
 @pytest.mark.timeout(180)
-def test_words_replayed_into_a_running_worker_come_out_labelled_and_a_stop_is_graceful(
-    operator: Operator, tmp_path: Path
-) -> None:
+def test_words_replayed_into_a_running_worker_come_out_labelled(operator: Operator, tmp_path: Path) -> None:
     (tmp_path / "talk.txt").write_text(SPOKEN * 3)
     operator.run("topics", "create", "--partitions", "2")
     with operator.worker():
@@ -149,9 +163,7 @@ def test_a_dead_letter_is_listed_shown_and_sent_again(operator: Operator) -> Non
 
 
 @pytest.mark.timeout(180)
-def test_a_recognisers_messages_and_captions_come_out_labelled_with_their_words_alone(
-    operator: Operator, tmp_path: Path
-) -> None:
+def test_a_recognisers_messages_and_captions_come_out_labelled(operator: Operator, tmp_path: Path) -> None:
     said = [{"word": word, "start": at, "end": at + 0.5, "conf": 1.0} for at, word in enumerate(SPOKEN.split())]
     lines = [{"partial": "good mourning"}, {"text": SPOKEN.strip(), "result": said}, {"text": ""}]
     (tmp_path / "vosk.jsonl").write_text("\n".join(map(json.dumps, lines)))
@@ -172,9 +184,7 @@ def test_a_recognisers_messages_and_captions_come_out_labelled_with_their_words_
 
 
 @pytest.mark.timeout(180)
-def test_what_became_of_the_words_is_said_and_an_ended_session_before_it_is_sent(
-    operator: Operator, tmp_path: Path
-) -> None:
+def test_the_fate_of_words_is_told_and_an_ended_session_beforehand(operator: Operator, tmp_path: Path) -> None:
     (tmp_path / "talk.txt").write_text(SPOKEN)
     operator.run("topics", "create", "--partitions", "2")
     replay = ("replay", str(tmp_path / "talk.txt"), "--speed", "0", "--prefix", "call-", "--wait", "--wait-for", "50")
@@ -196,3 +206,118 @@ def test_what_became_of_the_words_is_said_and_an_ended_session_before_it_is_sent
         assert "1 words published, none refused" in bridged
     nobody = operator.run(*replay[:-5], "--wait", "--wait-for", "2", status=1).stderr
     assert "no news for 2 s: does a worker run?" in nobody
+
+
+pytestmark = pytest.mark.timeout(120)
+
+_NOBODY = "127.0.0.1:9"
+
+
+@contextmanager
+def _worker(log: Path, **variables: str) -> Iterator[int]:
+    """Run the command without brokers and Redis; yield the port that answers for it."""
+    port = free_port()
+    environ = outside() | {
+        "CAESURA_KAFKA_BOOTSTRAP_SERVERS": _NOBODY,
+        "CAESURA_REDIS_ADDRESSES": _NOBODY,
+        "CAESURA_WORKER_HTTP_PORT": str(port),
+        **{f"CAESURA_{name}": value for name, value in variables.items()},
+    }
+    with log.open("w") as out, started(*CAESURA, "worker", environ=environ, stdout=out, stderr=out) as process:
+        yield port
+        process.kill()  # one that reads a model hears no signal
+
+
+def _asked(port: int, path: str) -> tuple[int, list[str]]:
+    """Return an answer's status and reasons; 0 where nobody answers."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=30) as answer:
+            return int(answer.status), list(json.load(answer)["reasons"])
+    except urllib.error.HTTPError as refusal:
+        with refusal:
+            return refusal.code, list(json.load(refusal)["reasons"])
+    except OSError:
+        return 0, []
+
+
+def test_a_worker_whose_brokers_are_away_has_started_and_lives_and_is_not_ready(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with _worker(log, WORKER_COMMIT_TIMEOUT_S="0.5", KAFKA_REQUEST_TIMEOUT_MS="300000") as port:
+        wait_until(lambda: _asked(port, "started")[0] == 200, log.read_text, within_s=60.0)
+        assert '"started"' not in log.read_text(), "it was said after brokers had been waited for"
+        wait_until(lambda: len(_asked(port, "ready")[1]) > 1, log.read_text, within_s=60.0)
+        assert _asked(port, "ready") == (503, ["starting", "start: BrokerError"])
+        assert _asked(port, "started") == _asked(port, "live") == (200, [])
+
+
+def test_a_worker_whose_model_is_still_read_has_not_started_and_lives(tmp_path: Path) -> None:
+    log, model = tmp_path / "log", tmp_path / "models" / "one"
+    model.mkdir(parents=True)
+    os.mkfifo(model / "manifest.json")
+    with _worker(log, WORKER_MODELS_DIR=str(model.parent)) as port:
+        wait_until(lambda: _asked(port, "live")[0] == 200, log.read_text, within_s=60.0)
+        status, (reason,) = _asked(port, "started")
+        assert (status, reason[:32]) == (503, "no model is loaded and warm yet,")
+        assert _asked(port, "ready") == (503, ["starting"])
+
+
+COMMAND = [*CAESURA, "serve", "--port", "0"]
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], str, ssl.SSLContext]]:
+    made = make_certificates(tmp_path)
+    settings = {
+        "CAESURA_SERVE_TOKEN": "open-sesame",
+        "CAESURA_SERVE_TLS_CERTIFICATE": str(made.server_certificate),
+        "CAESURA_SERVE_TLS_KEY": str(made.server_key),
+    }
+    with started(*COMMAND, environ=os.environ | settings, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        assert "wss://127.0.0.1:" in line, line
+        address = line.rpartition("WebSocket: ")[2].strip().rstrip(")")
+        yield process, address, ssl.create_default_context(cafile=made.ca)
+
+
+@pytest.mark.timeout(180)
+def test_words_over_tls_come_back_and_a_stop_sends_what_is_left(
+    served: tuple[subprocess.Popen[str], str, ssl.SSLContext],
+) -> None:
+    process, address, trust = served
+    with connect(address, ssl=trust, proxy=None, additional_headers={"Authorization": "Bearer open-sesame"}) as client:
+        client.send(json.dumps({"lang": "en", "tentative": True}))
+        client.send(json.dumps({"words": "so um can you hear me", "utterance_end": True}))
+        (*_, segment) = received(client, "segment")
+        assert segment["text"] == "So, can you hear me?"
+        client.send(json.dumps({"words": "yes we"}))
+        while len(received(client, "tentative")[-1]["tentative"]["words"]) < 2:
+            pass  # what is not read yet when the signal comes stays the client's
+        process.send_signal(signal.SIGTERM)
+        left = received(client, "closing")
+        assert texts(left) == ["yes", "we"]
+        assert close_of(client) == (1012, "draining")
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in errors) == (0, False)
+
+
+@pytest.mark.timeout(180)
+def test_who_speaks_no_tls_or_trusts_another_authority_gets_nowhere(
+    served: tuple[subprocess.Popen[str], str, ssl.SSLContext],
+) -> None:
+    _, address, _ = served
+    with pytest.raises(ssl.SSLCertVerificationError), connect(address, proxy=None):
+        pass
+    plain = address.replace("wss://", "ws://")
+    with pytest.raises((OSError, EOFError, InvalidMessage)), connect(plain, proxy=None, open_timeout=10):
+        pass
+
+
+def test_a_certificate_that_is_none_is_said_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "none.pem").write_text("nothing", encoding="ascii")
+    given = [f"serve.tls_certificate={tmp_path / 'none.pem'}", f"serve.tls_key={tmp_path / 'none.pem'}"]
+    options = [part for one in given for part in ("--set", one)]
+    done = subprocess.run([*COMMAND, *options], cwd=ROOT, capture_output=True, text=True, check=False, timeout=240)
+    assert done.returncode == 1
+    assert "TLS: certificate and key cannot be used" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -7,10 +7,10 @@ from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource
 
 from caesura.schemas.events import WordsEvent
 from caesura.worker.runtime.ledger.output_records import is_probe
+from tests.harness.heard import Rebuilds
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.redis_part import RedisServer
 from tests.harness.real_world import UNHURRIED, RealWorld
-from tests.harness.rebuilds import Rebuilds
 from tests.harness.speech import check_every_word_once, event
 from tests.harness.waiting import wait_until
 

@@ -26,9 +26,7 @@ def _write(world: RealWorld, key: bytes, value: bytes | None) -> None:
     assert producer.flush(30) == 0
 
 
-def test_a_record_under_an_operators_tombstone_is_missed_and_once_it_is_back_every_word_comes_once(
-    world: RealWorld, redis_server: RedisServer
-) -> None:
+def test_a_tombstoned_record_is_missed_and_restored(world: RealWorld, redis_server: RedisServer) -> None:
     told: list[WordsEvent] = []
 
     def say(seq: int, *, cut: bool = False, end: bool = False) -> None:

@@ -3,18 +3,62 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from caesura.worker.adapters.onnx.engine import OnnxEngine
+from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.settings.serving import ServeSettings
-from tests.harness.live_page import CONNECTED, picture, play, say, shown, text
-from tests.harness.parts.chromium import Browser, chromium, find_chromium
+from tests.harness.parts.chromium import Browser, Page, chromium, find_chromium
 from tests.harness.parts.lookup import missing
 from tests.harness.places import ROOT
 from tests.harness.service import serving
+
+CONNECTED = "document.getElementById('state').classList.contains('on')"
+FOLDER = os.environ.get("PICTURES")
+"""Where pictures go that somebody wants to look at; none are made without it."""
+
+
+@contextmanager
+def shown(
+    browser: Browser, *, engine: OnnxEngine | None = None, settings: ServeSettings | None = None, fragment: str = ""
+) -> Iterator[Page]:
+    rules = DecodingRules(flush_after_ms=800, stall_after_ms=800) if engine is not None else None
+    with serving(settings, engine=engine, rules=rules) as served, browser.page() as page:
+        page.resize(1280, 800)
+        page.prefer("dark")
+        page.open(served.url + fragment)
+        yield page
+
+
+def say(page: Page, **event: object) -> None:
+    page.value(f"send({json.dumps(event)})")
+
+
+def text(page: Page, selector: str) -> str:
+    chosen = f"[...document.querySelectorAll({json.dumps(selector)})]"
+    return str(page.value(f"{chosen}.map((one) => one.textContent).join('|')"))
+
+
+def picture(page: Page, name: str) -> None:
+    if FOLDER:
+        page.screenshot(Path(FOLDER) / f"{name}.png")
+
+
+def play(page: Page, name: str, content: str, *, dropped: bool = False) -> None:
+    """Give the page a file at once, chosen or dropped."""
+    file = f"d.items.add(new File([{json.dumps(content)}], {json.dumps(name)}))"
+    field = "const file = document.getElementById('file')"
+    change = f"{field}; file.files = d.files; file.dispatchEvent(new Event('change'))"
+    drop = "dispatchEvent(new DragEvent('drop', {dataTransfer: d, cancelable: true}))"
+    page.value("document.getElementById('speed').value = '0'")
+    page.value(f"(() => {{ const d = new DataTransfer(); {file}; {drop if dropped else change}; }})()")
+
 
 HOSTILE = (
     "<img/src=x/onerror=document.title='owned'>",
@@ -77,21 +121,21 @@ def test_numbers_are_shown_as_digits_where_that_is_chosen(browser: Browser) -> N
         assert page.value("document.querySelectorAll('main .w.frozen')[2].title") == "twenty two dollars"
 
 
-def test_doubtful_marks_and_words_are_shaded_and_a_pause_says_whether_the_speaker_has_finished(
-    browser: Browser,
-) -> None:
-    words = [
+def segment_of(words: list[dict[str, object]], *, cause: str, **more: object) -> dict[str, object]:
+    timing = {"appended_ms": 0, "frozen_ms": 5}
+    told = {"session": "Anna", "since": 0, "index": 0, "first_word": 0, "lang": "en", "timing": timing}
+    return {**told, "words": words, "cause": cause, **more}
+
+
+def test_doubtful_words_are_shaded_and_a_pause_says_whether_it_ends(browser: Browser) -> None:
+    words: list[dict[str, object]] = [
         {"text": "we", "punctuation": "none", "disfluency": "O"},
         {"text": "paid", "punctuation": "period", "disfluency": "O", "punctuation_probability": 0.55},
         {"text": "so", "punctuation": "none", "disfluency": "B-IM", "disfluency_probability": 0.6},
         {"text": "then", "punctuation": "none", "disfluency": "O", "disfluency_probability": 0.9},
     ]
-    segment = {
-        "session": "Anna", "since": 0, "index": 0, "first_word": 0, "cause": "utterance", "lang": "en", "words": words,
-        "timing": {"appended_ms": 0, "frozen_ms": 5}, "turn_end": 0.31,
-    }  # fmt: skip
     told = {
-        "segment": segment,
+        "segment": segment_of(words, cause="utterance", turn_end=0.31),
         "marked": "We paid. {So} then",
         "spans": [[0, 0, 2], [1, 3, 7], [2, 10, 12], [3, 14, 18]],
     }
@@ -103,8 +147,29 @@ def test_doubtful_marks_and_words_are_shaded_and_a_pause_says_whether_the_speake
         assert page.value("[...document.querySelectorAll('main .w.doubt')].map((one) => one.title).join('|')") == (
             "mark 55 % sure|word 60 % sure"
         )
-        assert page.value("document.getElementById('doubts').hidden") is False
         assert text(page, "main .why") == "utterance · 31 % finished"
+        assert page.value("document.getElementById('doubts').checkVisibility()") is True
+        assert text(page, "#doubts") == "doubtful mark or word"
+        picture(page, "doubts")
+
+
+def test_a_number_in_digits_is_as_doubtful_as_the_worst_of_its_words(browser: Browser) -> None:
+    words: list[dict[str, object]] = [
+        {"text": "we", "punctuation": "none", "disfluency": "O"},
+        {"text": "paid", "punctuation": "none", "disfluency": "O"},
+        {"text": "twenty", "punctuation": "none", "disfluency": "O", "disfluency_probability": 0.65},
+        {"text": "two", "punctuation": "none", "disfluency": "O", "disfluency_probability": 0.97},
+        {"text": "dollars", "punctuation": "period", "disfluency": "O", "punctuation_probability": 0.93},
+    ]
+    segment = segment_of(words, cause="sentence")
+    spans = [[0, 0, 2], [1, 3, 7], [2, 8, 11], [3, 8, 11], [4, 8, 11]]
+    with shown(browser) as page:
+        page.wait_for(CONNECTED)
+        page.value(f"showSegment({json.dumps({'segment': segment, 'marked': 'We paid $22.', 'spans': spans})})")
+        assert text(page, "main .w.doubt") == "$22."
+        title = page.value("document.querySelector('main .w.doubt').title")
+        assert title == "twenty two dollars: mark 93 %, word 65 % sure"
+        picture(page, "doubtful-digits")
 
 
 def test_hostile_words_and_names_are_text_and_nothing_else(browser: Browser) -> None:
@@ -116,11 +181,61 @@ def test_hostile_words_and_names_are_text_and_nothing_else(browser: Browser) -> 
         assert page.value("document.title") == "caesura"
         assert page.value("document.querySelectorAll('img, h1 + h1, main script, main i, main u, main h1').length") == 0
         made = page.value("[...document.querySelectorAll('article *')].map((one) => one.tagName.toLowerCase())")
-        assert set(made) <= {"header", "h2", "span", "div", "svg", "rect", "line", "button", "del", "b"}
+        assert set(made) <= {"header", "h2", "span", "div", "svg", "rect", "line", "button", "del", "b", "bdi"}
         names = sorted(text(page, "article h2 span").split("|"))
         assert names == [f"<i>{number}</i>" for number in range(len(HOSTILE))]
         assert "</Span><h1>big</h1> |uh" in text(page, "main .w.frozen")
         assert page.complaints == []
+
+
+def test_the_sides_of_a_call_stand_side_by_side_under_their_names(browser: Browser) -> None:
+    call = HOSTILE[0]
+    with shown(browser) as page:
+        page.wait_for(CONNECTED)
+        say(page, session="other", words="alone-stop", session_end=True)
+        say(
+            page,
+            session="7/a",
+            conversation=call,
+            role="agent",
+            speaker="Anna Berg",
+            words="good day-stop",
+            session_end=True,
+        )
+        say(page, session="7/b", conversation=call, role="customer", words="hello there-stop", session_end=True)
+        say(page, session="later", words="alone too-stop", session_end=True)
+        page.wait_for("document.querySelectorAll('.call .w.frozen').length === 4")
+        page.wait_for("document.querySelectorAll('article').length === 4")
+        assert text(page, ".call > h2") == call
+        assert text(page, ".call article h2 span") == "Anna Berg, agent|customer"
+        assert sorted(text(page, "main > article h2 span").split("|")) == ["later", "other"]
+        boxes = "[...document.querySelectorAll('.call article')].map((one) => one.getBoundingClientRect())"
+        assert page.value(f"(([a, b]) => a.top === b.top && a.right <= b.left && b.right > 1200)({boxes})")
+        names = "[...document.querySelectorAll('.call article h2 span')].map((one) => one.clientWidth > 50)"
+        assert page.value(f"{names}.every(Boolean)")
+        assert page.value("document.title") == "caesura"
+        picture(page, "call")
+        page.resize(360, 800)
+        assert page.value(f"(([a, b]) => a.bottom <= b.top && a.left === b.left)({boxes})")
+        assert page.value("document.documentElement.scrollWidth <= 360")
+
+
+def test_an_ended_session_folds_and_a_long_name_is_cut_in_the_middle(browser: Browser) -> None:
+    long = f"{'north-building/' * 6}left-channel"
+    with shown(browser) as page:
+        page.wait_for(CONNECTED)
+        say(page, session=long, words="so-stop", session_end=True)
+        say(page, session="b", words="we go")
+        page.wait_for("document.querySelectorAll('article').length === 2")
+        assert text(page, "article h2 span") == f"b|{long}"  # who speaks stands before who has ended
+        ends = "[...document.querySelectorAll('article h2 bdi')].map((one) => one.scrollWidth > one.clientWidth)"
+        assert page.value(ends) == [False, True, False]
+        ended = "[...document.querySelectorAll('article')].find((one) => one.querySelector('h2 span').title.length > 9)"
+        page.wait_for(f"!{ended}.querySelector('.shut').hidden")
+        page.value("sessions.forEach((one) => { if (!one.ended.hidden) one.fold(true); })")
+        assert page.value(f"{ended}.clientHeight") < 80
+        page.value(f"{ended}.querySelector('.shut').click()")
+        assert page.value(f"{ended}.clientHeight") > 100
 
 
 def test_the_browser_itself_refuses_to_make_markup_of_text(browser: Browser) -> None:
@@ -275,6 +390,9 @@ def test_the_sample_shows_all_of_it_at_every_width(browser: Browser, model: Onnx
         picture(page, "light")
         page.resize(390, 844, mobile=True)
         assert page.value("document.documentElement.scrollWidth <= innerWidth")
+        for row in (".tools > *", ".speak form > *"):
+            rows = f"new Set([...document.querySelectorAll('{row}')].filter((one) => one.offsetWidth)"
+            assert page.value(f"{rows}.map((one) => Math.round(one.offsetTop + one.offsetHeight / 2))).size") == 1
         picture(page, "phone")
         page.resize(1280, 800)
         over = "(one) => one.querySelectorAll('.badge:not([hidden])').length === 2"

@@ -16,9 +16,7 @@ _STOPS_WITHIN_S = 90.0
 """A few seconds, on a machine that does much else."""
 
 
-def test_one_of_two_workers_of_an_ordinal_stops_and_every_word_comes_once(
-    kafka: Kafka, redis_url: str, deployment: str
-) -> None:
+def test_of_two_workers_with_one_ordinal_one_stops(kafka: Kafka, redis_url: str, deployment: str) -> None:
     world = RealWorld(kafka, redis_url, deployment)
     spoken: list[WordsEvent] = []
 

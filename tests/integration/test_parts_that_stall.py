@@ -89,7 +89,7 @@ def _status(port: int) -> int:
         return 0
 
 
-def test_brokers_that_nobody_reaches_leave_workers_alive_and_their_words_come_once(
+def test_unreachable_brokers_leave_workers_alive_and_words_come_once(
     redis_server: RedisServer, deployment: str, tmp_path: Path
 ) -> None:
     with Proxy() as proxy, _broker_behind(proxy) as (kafka, link):

@@ -79,7 +79,7 @@ def test_an_unknown_target_is_named_and_the_known_one_served(world: RealWorld) -
     assert world.records(world.dead_topic) == []
 
 
-def test_an_event_of_a_newer_major_stops_its_partition_and_readiness_and_nothing_else(world: RealWorld) -> None:
+def test_an_event_of_a_newer_major_stops_its_partition_alone(world: RealWorld) -> None:
     halted, other = _one_session_a_partition()
     before, after = speech(halted, 12, end=False), speech(other, 30)
     world.send(*before)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import redis
@@ -12,11 +14,12 @@ import redis
 from caesura.worker.adapters.redis.session_store import partition_key
 from caesura.worker.ports.commit_steps import CommitStep
 from tests.harness.parts.kafka_part import Kafka
-from tests.harness.protocols import GROUP_PROTOCOLS
 from tests.harness.real_world import UNHURRIED, Kill, RealWorker, RealWorld
-from tests.harness.running import Process
+from tests.harness.rehearsal import Rehearsal
+from tests.harness.running import GROUP_PROTOCOLS, Process
 from tests.harness.speech import check_every_word_once, speech
 from tests.harness.waiting import wait_until
+from tests.integration.sessions import events, wait_for_ends, whole, words_by_session
 
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 
@@ -28,7 +31,7 @@ _SOON: dict[str, object] = {"session_timeout_ms": 2_000, "transaction_timeout_ms
     "step", [CommitStep.STAGED, CommitStep.PUBLISHED, CommitStep.OFFSETS_SENT, CommitStep.COMMITTED]
 )
 @pytest.mark.parametrize("group_protocol", GROUP_PROTOCOLS)
-def test_a_worker_stopped_past_its_session_changes_nothing_in_redis_and_publishes_nothing(
+def test_a_worker_stopped_past_its_session_changes_and_publishes_nothing(
     kafka: Kafka, redis_url: str, deployment: str, group_protocol: str, step: CommitStep
 ) -> None:
     world = _world(kafka, redis_url, deployment, group_protocol)
@@ -70,6 +73,7 @@ def _succeeded(world: RealWorld, zombie: Process) -> RealWorker:
     _wait(lambda: zombie.is_stopped, lambda: None)
     successor = world.worker(2)
     successor.turn_until(lambda: successor.caught_up, timeout_s=120)
+    successor.worker.assignment.finish_saves([0], within_s=30)  # they run beside the loop
     return successor
 
 
@@ -97,3 +101,25 @@ def _stored(world: RealWorld) -> dict[bytes, int]:
 
 def _wait(done: Callable[[], bool], meanwhile: Callable[[], None]) -> None:
     wait_until(done, within_s=120, every_s=0.02, meanwhile=meanwhile)
+
+
+def engine_of(worker: int) -> int:
+    """Return the number of the engine's process, the worker's only child."""
+    (child,) = Path(f"/proc/{worker}/task/{worker}/children").read_text(encoding="ascii").split()
+    return int(child)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("number", [signal.SIGSTOP, signal.SIGKILL])
+def test_a_worker_whose_engine_dies_labels_every_word_once(rehearsal: Rehearsal, number: signal.Signals) -> None:
+    rehearsal.follow("Before the first start", 0)
+    with rehearsal.worker(settings={"CAESURA_WORKER_INFERENCE_DEADLINE_MS": "2000"}) as worker:
+        rehearsal.say(*events(["call-0"], first=0, last=12, end=True))
+        wait_for_ends(rehearsal, 1, worker)
+        os.kill(engine_of(worker.process.pid), number)
+        rehearsal.say(*events(["call-1"], first=0, last=12, end=True))
+        wait_for_ends(rehearsal, 2, worker)
+        worker.stop()
+        assert worker.lines("failed") == []
+    assert words_by_session(rehearsal.segments()) == whole(["call-0", "call-1"], 12)
+    assert "fallback" not in {segment.cause for segment in rehearsal.segments()}

@@ -20,9 +20,8 @@ from caesura.worker.ports.engine import Engine
 from tests.harness.in_memory_world import World
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.places import SHIPPED
-from tests.harness.protocols import GROUP_PROTOCOLS
 from tests.harness.real_world import Kill, RealWorld
-from tests.harness.running import Process
+from tests.harness.running import GROUP_PROTOCOLS, Process
 from tests.harness.speech import check_every_word_once, comparable, speech, talk
 
 _SESSIONS = 200
@@ -33,7 +32,7 @@ _RULES: dict[str, object] = {"flush_after_ms": 300_000, "stall_after_ms": 300_00
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("group_protocol", GROUP_PROTOCOLS)
-def test_twenty_thousand_words_come_out_once_with_the_bytes_of_an_undisturbed_run(
+def test_twenty_thousand_words_come_out_as_in_an_undisturbed_run(
     kafka: Kafka, redis_url: str, deployment: str, group_protocol: str, tmp_path: Path
 ) -> None:
     world = _world(kafka, redis_url, deployment, group_protocol)

@@ -16,7 +16,7 @@ from tests.harness.waiting import retried
 _PATIENCE_S = 30.0
 
 
-def test_after_a_refused_record_the_producer_goes_on_only_if_every_topic_is_still_there(kafka: Kafka) -> None:
+def test_after_a_refused_record_the_producer_checks_every_topic(kafka: Kafka) -> None:
     words, kept, going = (kafka.create_topic(name) for name in ("words", "kept", "going"))
     settings = KafkaSettings(bootstrap_servers=kafka.bootstrap, group_id=unique("group"))
     publisher = KafkaPublisher(settings, unique("worker"), words, outputs=(kept, going))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,7 +23,10 @@ from caesura.worker.runtime.settings.settings import RuntimeSettings
 from caesura.worker.service.watch.watch_service import readable_topics
 from caesura.worker.settings.serving import ServeSettings
 from caesura.worker.settings.tree import BrokerSettings
+from tests.harness.command import web_demo
+from tests.harness.parts.chromium import chromium, find_chromium
 from tests.harness.parts.kafka_part import Kafka
+from tests.harness.parts.lookup import missing
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import event
 from tests.harness.waiting import wait_until
@@ -37,7 +41,7 @@ def settings_of(world: RealWorld) -> BrokerSettings:
     )
 
 
-def test_words_are_shown_before_and_after_they_freeze_and_no_group_is_left_behind(
+def test_words_are_shown_before_and_after_they_freeze_without_a_group(
     kafka: Kafka, redis_url: str, deployment: str
 ) -> None:
     world = RealWorld(kafka, redis_url, deployment)
@@ -118,3 +122,22 @@ def test_a_topic_that_is_not_there_is_said(kafka: Kafka, redis_url: str, deploym
     )
     with pytest.raises(FatalError, match="nothing"):
         readable_topics(nothing)
+
+
+@pytest.mark.timeout(180)
+def test_words_of_a_cluster_freeze_on_a_page_that_cannot_be_spoken_on(tmp_path: Path) -> None:
+    path = find_chromium()
+    if path is None:
+        missing("no Chromium on the PATH to open the page in (Debian: apt-get install chromium)")
+    with web_demo(tmp_path) as (demo, address):
+        with chromium(path) as browser, browser.page() as page:
+            page.open(address)
+            page.wait_for("document.querySelectorAll('main .w.frozen').length", 60)
+            assert page.value("document.getElementById('speak').hidden")
+            assert page.value("getComputedStyle(document.getElementById('speak')).display") == "none"
+            assert page.value("document.getElementById('state').classList.contains('on')")
+            page.wait_for("document.querySelectorAll('#log p').length", 60)
+            assert page.value("document.querySelectorAll('article h2').length") > 0
+            assert page.complaints == []
+        demo.terminate()
+        demo.communicate(timeout=120)

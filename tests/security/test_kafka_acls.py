@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from typing import Any
 
 import pytest
-from confluent_kafka.admin import AclBinding, AclOperation, AclPermissionType
+from confluent_kafka.admin import AclBinding, AclBindingFilter, AclOperation, AclPermissionType
 from confluent_kafka.admin import ResourcePatternType as Pattern
 from confluent_kafka.admin import ResourceType as Kind
 from typing_extensions import override
@@ -25,15 +26,74 @@ from caesura.worker.errors import BrokerError, FatalError
 from caesura.worker.ports.observer import Event, ReadinessReported, SilentObserver
 from caesura.worker.settings.tree import Settings
 from tests.harness.parts.certificates import Certificates
-from tests.harness.parts.kafka_acls import worker_acls
+from tests.harness.parts.kafka_broker import Acl, worker_acls
 from tests.harness.parts.redis_part import RedisServer
 from tests.harness.parts.secured_parts import SecuredKafka
 from tests.harness.pipeline import build
 from tests.harness.places import ROOT
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import check_every_word_once, speech
-from tests.harness.waiting import comes, retried
-from tests.security.kafka_user import PATIENCE_S, PRINCIPAL, WORKER_USER, allow, allow_only
+from tests.harness.waiting import comes, retried, wait_until
+
+WORKER_USER = "caesura"
+PRINCIPAL = f"User:{WORKER_USER}"
+_KINDS = {"topic": Kind.TOPIC, "group": Kind.GROUP, "cluster": Kind.BROKER, "transactionalId": Kind.TRANSACTIONAL_ID}
+_OPERATIONS = {
+    "Read": AclOperation.READ,
+    "Write": AclOperation.WRITE,
+    "Describe": AclOperation.DESCRIBE,
+    "DescribeConfigs": AclOperation.DESCRIBE_CONFIGS,
+}
+PATIENCE_S = 20.0
+
+
+def names_of(acl: Acl, world: RealWorld) -> list[str]:
+    """Return what an ACL's name stands for in this test's deployment."""
+    return {
+        "input topic": [world.words_topic],
+        "claims": [world.claims_topic],
+        "ledger": [f"{world.deployment}.ledger"],
+        "segments, routes, dead letters": [world.segments_topic, world.german_topic, world.dead_topic],
+        "<deployment>": [world.deployment],
+        "<deployment>-": [f"{world.deployment}-"],
+        "": ["kafka-cluster"],
+    }[acl.name]
+
+
+def allow(world: RealWorld, *, but: tuple[str, str, str] | None = None) -> None:
+    """Give the user the chart's ACLs, but for one: kind, name and operation; and wait until the broker knows."""
+    bindings = [
+        AclBinding(
+            _KINDS[acl.kind],
+            name,
+            Pattern.PREFIXED if acl.pattern == "prefix" else Pattern.LITERAL,
+            PRINCIPAL,
+            "*",
+            _OPERATIONS[operation],
+            AclPermissionType.ALLOW,
+        )
+        for acl in worker_acls()
+        for name in names_of(acl, world)
+        for operation in acl.operations
+        if (acl.kind, acl.name, operation) != but
+    ]
+    allow_only(world, bindings)
+
+
+def allow_only(world: RealWorld, bindings: list[AclBinding]) -> None:
+    admin = world.kafka.admin
+    anything: Any = None
+    of_user = (Kind.ANY, anything, Pattern.ANY, PRINCIPAL, anything, AclOperation.ANY, AclPermissionType.ANY)
+    every = AclBindingFilter(*of_user)
+    admin.delete_acls([every])[every].result(PATIENCE_S)
+    for future in admin.create_acls(bindings).values():
+        future.result(PATIENCE_S)
+    wait_until(
+        lambda: set(admin.describe_acls(every).result(PATIENCE_S)) == set(bindings),
+        "the broker does not take the ACLs",
+        within_s=PATIENCE_S,
+    )
+
 
 pytestmark = [pytest.mark.kafka, pytest.mark.redis, pytest.mark.timeout(300)]
 
@@ -64,7 +124,7 @@ def test_the_page_has_the_charts_list() -> None:
     assert "| resource | name | operations |\n|---|---|---|\n" + "\n".join(rows) + "\n\n" in page
 
 
-def test_with_these_alone_a_session_goes_through_and_goes_on_after_a_loss_of_redis(
+def test_with_these_alone_a_session_survives_a_loss_of_redis(
     world: RealWorld, redis_server: RedisServer, settings: KafkaSettings
 ) -> None:
     allow(world)

@@ -20,7 +20,7 @@ from caesura.worker.errors import StoreError
 from caesura.worker.ports.session_store import PreparedSessions, StoreWrite
 from tests.harness.parts.certificates import make_certificates
 from tests.harness.parts.kafka_part import unique
-from tests.harness.parts.redis_acl import worker_rule
+from tests.harness.parts.redis_part import worker_rule
 from tests.harness.parts.secured_parts import secured_redis
 from tests.harness.places import ROOT
 from tests.harness.session_stores import cluster_of_one
@@ -91,7 +91,7 @@ def test_the_rule_is_enough_and_holds_no_command_that_nobody_needs(left_out: str
                 use(user, DEPLOYMENT)
 
 
-def test_the_user_works_on_a_cluster_over_tls_and_reaches_no_other_deployments_keys(tmp_path: Path) -> None:
+def test_the_user_works_on_a_tls_cluster_within_its_own_keys(tmp_path: Path) -> None:
     certificates, deployment = make_certificates(tmp_path), unique("secure")
     with secured_redis(certificates, user=USER, password=PASSWORD, deployment=deployment, cluster=True) as secured:
         settings = RedisSettings(

@@ -66,7 +66,7 @@ def test_a_token_endpoint_with_a_password_is_refused() -> None:
         ("REDIS_CONNECT_TIMEOUT_S", f"redis://:{SECRET}@cache"),
     ],
 )
-def test_a_value_that_cannot_be_read_is_not_quoted_where_a_secret_may_stand_in_it(variable: str, value: str) -> None:
+def test_an_unreadable_value_that_may_hold_a_secret_is_not_quoted(variable: str, value: str) -> None:
     told = refusal({f"CAESURA_{variable}": value})
     assert f"CAESURA_{variable}" in told
     assert SECRET not in told
@@ -88,7 +88,7 @@ def test_a_flag_without_its_equals_sign_shows_the_name_alone(given: str) -> None
 
 
 @pytest.mark.parametrize("url", [f"https://u:{SECRET}@host/x", f"https://:{SECRET}/y@host", f"a:1,b://:{SECRET}@host"])
-def test_what_is_shown_of_any_value_holds_no_credentials_of_a_url(url: str) -> None:
+def test_shown_values_hold_no_url_credentials(url: str) -> None:
     leaf = next(leaf for leaf in open_settings() if leaf.path == "kafka.oauth_scope")
     assert SECRET not in shown(leaf, url)
     assert "***@host" in shown(leaf, url)

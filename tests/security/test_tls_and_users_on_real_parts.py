@@ -126,7 +126,7 @@ def test_the_acl_user_can_touch_no_other_deployments_keys_and_no_other_command(
 
 
 @pytest.mark.parametrize("wrong", ["password", "authority"])
-def test_a_wrong_password_or_a_server_nobody_vouches_for_is_refused_without_naming_the_secret(
+def test_a_wrong_password_or_unknown_server_is_refused_without_secrets(
     redis_behind_tls: SecuredRedis, kafka_behind_tls: SecuredKafka, certificates: Certificates, wrong: str
 ) -> None:
     ca = certificates.stranger_ca if wrong == "authority" else certificates.ca

@@ -104,9 +104,7 @@ def words(told: list[dict[str, Any]], kind: str) -> list[str]:
     return [word["text"] for one in told for word in one.get(kind, {}).get("words", ())]
 
 
-def test_it_shows_segments_alone_to_whom_the_words_are_closed_and_needs_no_right_to_any_group(
-    guarded: SecuredKafka, settings: BrokerSettings
-) -> None:
+def test_view_without_access_to_words_shows_segments_only(guarded: SecuredKafka, settings: BrokerSettings) -> None:
     kafka, worker = guarded.plain, settings.worker
     may_read(kafka, worker.segment_topic)
     assert readable_topics(settings).words is None

@@ -22,9 +22,8 @@ from tests.harness.parts.real_parts import real_parts
 from tests.harness.parts.redis_part import RedisServer
 from tests.harness.pipeline import Pipeline
 from tests.harness.speech import talk
-from tests.soak.listener import Listener
 from tests.soak.samples import Sample, outlived, sessions_stored, write_samples
-from tests.soak.speakers import Speakers
+from tests.soak.speakers import Listener, Speakers
 from tests.soak.vocabulary import VOCABULARY
 
 _PARTITIONS = 4

@@ -17,8 +17,6 @@ from caesura.worker.core.language.labelling import LabelRequest
 from tests.chaos.member import work
 from tests.soak.vocabulary import VOCABULARY
 
-__all__ = ["LookUpEngine"]
-
 _MARKS = {
     word: Punctuation.PERIOD.value if number % 13 == 0 else Punctuation.COMMA.value if number % 7 == 0 else 0
     for number, word in enumerate(VOCABULARY)

@@ -10,9 +10,6 @@ from caesura.worker.adapters.onnx.engine import OnnxEngine
 from tests.chaos.member import work
 from tests.harness.places import SHIPPED
 
-__all__: list[str] = []
-
-
 if __name__ == "__main__":
     engine = OnnxEngine(SHIPPED, threads=1)
     engine.warm_up()

@@ -12,8 +12,6 @@ import redis
 
 from caesura.worker.adapters.redis.session_store import partition_key
 
-__all__ = ["Sample", "outlived", "read_samples", "sessions_stored", "write_samples"]
-
 _SESSION = b"s:"
 
 

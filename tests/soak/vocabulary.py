@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["VOCABULARY"]
-
 VOCABULARY = tuple(
     f"{first}{second}"
     for first in ("ba", "de", "fi", "go", "hu", "ka", "le", "mi", "no", "pu", "ra", "se", "ti", "vo", "wu", "za")

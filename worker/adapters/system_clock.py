@@ -8,8 +8,6 @@ from typing_extensions import override
 
 from caesura.worker.ports.clock import Clock
 
-__all__ = ["SystemClock"]
-
 
 class SystemClock(Clock):
     """Wall and monotonic time of this machine."""

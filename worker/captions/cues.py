@@ -15,18 +15,15 @@ from itertools import groupby, pairwise
 
 import msgspec
 
-from caesura.schemas.segments import Segment, TranslationSegment
+from caesura.schemas.segments import Segment, SegmentWord, TranslationSegment
 from caesura.worker.captions.layout import CaptionWord, laid_out, lines_of
 from caesura.worker.captions.limits import CaptionLimits
 from caesura.worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
 from caesura.worker.core.rendering.cleaning import Cleaning
 from caesura.worker.core.rendering.rendering import Style, render_segment
-from caesura.worker.core.rendering.trusted import trusted_words
 from caesura.worker.core.rendering.typography import typography_of
 
-__all__ = ["Cue", "CueWriter"]
-
-_OPENING = "[{("
+_OPENING = "[{(¿"
 _WORDS_A_CHARACTER = 2 / 3
 
 
@@ -98,7 +95,7 @@ class CueWriter:
         least, starts = self._limits.at_least, segment.sentence_start and not self._goes_on
         if not segment.words or not least:
             return segment
-        words = trusted_words(segment.words, least)
+        words = _trusted_words(segment.words, least)
         self._goes_on = segment.sentence_end and words[-1].punctuation == "none"
         return msgspec.structs.replace(segment, words=words, sentence_start=starts)
 
@@ -148,3 +145,20 @@ def _boundary(text: str, end: int, start: int) -> int:
     between = text[end:start]
     begin = max(between.rfind(" ") + 1, len(between.rstrip(_OPENING)))
     return end + begin
+
+
+def _trusted_words(words: Sequence[SegmentWord], least: float) -> tuple[SegmentWord, ...]:
+    """Return the words without marks, and without tags, that are less probable than ``least``.
+
+    A label whose probability is not known stays. least: 0 to 1.
+    """
+    return tuple([_trusted_word(word, least) for word in words])
+
+
+def _trusted_word(word: SegmentWord, least: float) -> SegmentWord:
+    of_mark, of_tag = word.punctuation_probability, word.disfluency_probability
+    if of_mark is not None and of_mark < least and word.punctuation != "none":
+        word = msgspec.structs.replace(word, punctuation="none")
+    if of_tag is not None and of_tag < least and word.disfluency != "O":
+        word = msgspec.structs.replace(word, disfluency="O")
+    return word

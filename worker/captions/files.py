@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from caesura.worker.captions.cues import Cue
 
-__all__ = ["VTT_HEAD", "srt", "vtt"]
-
 VTT_HEAD = "WEBVTT\n\n"
 
 
 def srt(cue: Cue) -> str:
-    """Return a cue with its number and the blank line after it; what would be read as times stands as an arrow."""
+    """Return a cue with its number and a blank line after it. ``-->`` in the text becomes ``→``."""
     lines = [line.replace("-->", "→") for line in cue.lines]
     return "\n".join([str(cue.number), f"{_clock(cue.start_ms, ',')} --> {_clock(cue.end_ms, ',')}", *lines, "", ""])
 
 
 def vtt(cue: Cue) -> str:
-    """Return a cue with its name, its speaker's voice where it has one, and the blank line after it."""
+    """Return a cue with its number, its speaker's voice tag if it has one, and a blank line after it."""
     lines = [_escaped(line) for line in cue.lines]
     if cue.speaker:
         lines[0] = f"<v {_escaped(' '.join(cue.speaker.split()))}>{lines[0]}"

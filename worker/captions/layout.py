@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from caesura.worker.captions.limits import CaptionLimits, columns
-
-__all__ = ["CaptionWord", "laid_out", "lines_of"]
 
 _BREATHES = tuple(".?!,;:。？！，、；：")
 _FULL_ENOUGH = 0.6
@@ -25,16 +24,17 @@ class CaptionWord:
 
 def laid_out(words: Sequence[CaptionWord], limits: CaptionLimits) -> list[list[CaptionWord]]:
     """Return the words in groups, a cue each: they fit its lines, are said within its time, and hold no long pause."""
-    rest = _within_lines(words, limits)
+    parts = _within_lines(words, limits)
     cues: list[list[CaptionWord]] = []
-    while rest:
-        most = _fitting(rest, limits)
+    begin = 0
+    while begin < len(parts):
+        most = _fitting(parts, begin, limits)
         count = most
-        if most < len(rest) and not _pauses(rest[most - 1], rest[most], limits):
+        if begin + most < len(parts) and not _pauses(parts[begin + most - 1], parts[begin + most], limits):
             enough = (at for at in range(most, 0, -1) if at >= most * _FULL_ENOUGH)
-            count = next((at for at in enough if rest[at - 1].text.endswith(_BREATHES)), most)
-        cues.append(rest[:count])
-        rest = rest[count:]
+            count = next((at for at in enough if parts[begin + at - 1].text.endswith(_BREATHES)), most)
+        cues.append(parts[begin : begin + count])
+        begin += count
     return cues
 
 
@@ -50,12 +50,13 @@ def lines_of(words: Sequence[CaptionWord], limits: CaptionLimits) -> tuple[str, 
     return tuple(_joined(line) for line in _filled(words, limits.line_columns))
 
 
-def _fitting(words: Sequence[CaptionWord], limits: CaptionLimits) -> int:
-    """Return how many words, at least one, one cue can hold."""
-    count = sum(len(line) for line in _filled(words, limits.line_columns)[: limits.lines])
-    for at in range(1, count):
-        if _pauses(words[at - 1], words[at], limits) or words[at].end_ms - words[0].start_ms > limits.most_ms:
-            return at
+def _fitting(words: Sequence[CaptionWord], begin: int, limits: CaptionLimits) -> int:
+    """Return how many words from ``begin`` on, at least one, one cue can hold."""
+    rest = (words[at] for at in range(begin, len(words)))
+    count = sum(map(len, itertools.islice(_filled(rest, limits.line_columns), limits.lines)))
+    for at in range(begin + 1, begin + count):
+        if _pauses(words[at - 1], words[at], limits) or words[at].end_ms - words[begin].start_ms > limits.most_ms:
+            return at - begin
     return count
 
 
@@ -63,13 +64,16 @@ def _pauses(before: CaptionWord, after: CaptionWord, limits: CaptionLimits) -> b
     return after.start_ms - before.end_ms >= limits.pause_ms
 
 
-def _filled(words: Sequence[CaptionWord], line_columns: int) -> list[list[CaptionWord]]:
-    lines: list[list[CaptionWord]] = []
+def _filled(words: Iterable[CaptionWord], line_columns: int) -> Iterator[list[CaptionWord]]:
+    """Yield lines that are as full as they can be."""
+    line: list[CaptionWord] = []
     for word in words:
-        if not lines or columns(_joined([*lines[-1], word])) > line_columns:
-            lines.append([])
-        lines[-1].append(word)
-    return lines
+        if line and columns(_joined([*line, word])) > line_columns:
+            yield line
+            line = []
+        line.append(word)
+    if line:
+        yield line
 
 
 def _joined(words: Sequence[CaptionWord]) -> str:
@@ -80,10 +84,10 @@ def _within_lines(words: Sequence[CaptionWord], limits: CaptionLimits) -> list[C
     """Return the words, those longer than a line in parts."""
     parts: list[CaptionWord] = []
     for word in words:
-        text, spaced = word.text, word.spaced
-        while columns(text) > limits.line_columns:
-            at = next(at for at in range(len(text), 0, -1) if columns(text[:at]) <= limits.line_columns)
-            parts.append(replace(word, text=text[:at], spaced=spaced))
-            text, spaced = text[at:], False
-        parts.append(replace(word, text=text, spaced=spaced))
+        begin = width = 0
+        for at, char in enumerate(word.text):
+            if (width := width + columns(char)) > limits.line_columns:
+                parts.append(replace(word, text=word.text[begin:at], spaced=word.spaced and not begin))
+                begin, width = at, columns(char)
+        parts.append(replace(word, text=word.text[begin:], spaced=word.spaced and not begin))
     return parts

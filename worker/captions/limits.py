@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from caesura.worker.errors import FatalError
 
-__all__ = ["CaptionLimits", "columns"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptionLimits:

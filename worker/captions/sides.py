@@ -13,8 +13,6 @@ from caesura.worker.core.rendering.conversation import side_name
 from caesura.worker.core.rendering.rendering import Style
 from caesura.worker.errors import FatalError
 
-__all__ = ["SideCues"]
-
 
 @dataclass(slots=True, kw_only=True)
 class SideCues:

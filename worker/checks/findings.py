@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Finding", "FindingLevel"]
-
 
 class FindingLevel(StrEnum):
     """``good``, ``warning`` (it works; read why it may not later), ``bad`` (a promise does not hold)."""

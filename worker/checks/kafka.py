@@ -10,8 +10,6 @@ from caesura.worker.adapters.kafka.topics import KafkaTopics
 from caesura.worker.checks.findings import Finding, FindingLevel
 from caesura.worker.errors import CaesuraError
 
-__all__ = ["check_brokers", "denied"]
-
 _CLEANUP = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
 _MAX_TRANSACTION = "transaction.max.timeout.ms"
 _SHORTEST_SESSION, _LONGEST_SESSION = "group.min.session.timeout.ms", "group.max.session.timeout.ms"

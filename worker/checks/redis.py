@@ -13,8 +13,6 @@ from caesura.worker.adapters.redis.session_store import partition_key
 from caesura.worker.adapters.redis.settings import RedisSettings, RedisTopology
 from caesura.worker.checks.findings import Finding, FindingLevel
 
-__all__ = ["check_redis"]
-
 _MIN_VERSION = (6, 2)
 
 _SENTINELS_PAUSE_S = 30

@@ -11,8 +11,6 @@ from caesura.worker.adapters.kafka.topics import FoundTopic, WantedTopic
 from caesura.worker.checks.findings import Finding, FindingLevel
 from caesura.worker.runtime.settings.settings import RuntimeSettings
 
-__all__ = ["INPUT_MAX_MESSAGE_BYTES", "differing", "judge", "retention_of", "wanted_topics"]
-
 INPUT_MAX_MESSAGE_BYTES = 1_048_576
 """What the input topic takes: an event, and room for a batch's headers."""
 
@@ -70,7 +68,7 @@ def wanted_topics(
         settings.segment_topic: "segments out",
         settings.dead_letter_topic: "events that can never be applied",
         settings.ledger: "what sessions are rebuilt from",
-        settings.claims: "stays empty: what a claim commits to be sure of its coordinator",
+        settings.claims: "nearly empty: what shows a claim its coordinator; requests of `caesura skip`",
         settings.tentative_topic: "words that are not frozen",
     }
     return [

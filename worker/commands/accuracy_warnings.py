@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 from caesura.worker.commands.terminal import echo
 
-__all__ = ["print_accuracy_warnings"]
-
 
 def print_accuracy_warnings(doubts: Mapping[str, str]) -> None:
     """Say on stderr what is doubtful of each model."""

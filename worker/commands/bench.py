@@ -12,7 +12,7 @@ import typer
 from caesura.worker.adapters.onnx.cpu_quota import threads_allowed
 from caesura.worker.adapters.onnx.engine import OnnxEngine
 from caesura.worker.commands.options import ConfigOption, SetOption, origin_of
-from caesura.worker.commands.terminal import echo
+from caesura.worker.commands.terminal import echo, write
 from caesura.worker.core.language.dictionary import load_dictionary
 from caesura.worker.errors import FatalError
 from caesura.worker.option_groups import grouped
@@ -22,8 +22,6 @@ from caesura.worker.sizing.advice import SHARE_GIVEN, Advice, advise
 from caesura.worker.sizing.measuring import OVERHEAD, OWN_DELAY_MS, Measured, Measurement
 from caesura.worker.sizing.speech import SPOKEN, WORDS_A_SECOND
 
-__all__ = ["bench"]
-
 _ALL_ROWS = 2**40
 _BUSY_MACHINE = 0.5
 
@@ -32,17 +30,19 @@ _BUSY_MACHINE = 0.5
 class SpokenLoad:
     """What is spoken: in which language, for how long in a stage, and by how many."""
 
-    language: Annotated[str, typer.Option("--language", "--lang", help=f"What is spoken: {' or '.join(SPOKEN)}.")] = (
-        "en"
-    )
-    seconds: Annotated[float, typer.Option(min=0.5, max=60, help="Speech a stage: more is steadier.")] = 4.0
-    first: Annotated[int, typer.Option(min=1, help="Sessions of the first stage.")] = 64
-    most: Annotated[int, typer.Option(min=1, help="Sessions at which the rise ends.")] = 8192
+    language: Annotated[
+        str, typer.Option("--language", "--lang", help=f"Language of the speech: {' or '.join(SPOKEN)}.")
+    ] = "en"
+    seconds: Annotated[
+        float, typer.Option(min=0.5, max=60, help="Seconds of speech a stage; more gives steadier figures.")
+    ] = 4.0
+    first: Annotated[int, typer.Option(min=1, max=1_000_000, help="Sessions of the first stage.")] = 64
+    most: Annotated[int, typer.Option(min=1, max=1_000_000, help="Sessions of the last stage.")] = 8192
 
     def require_speech(self) -> None:
         """Raise FatalError where nothing could be said, or the rise would have no stage."""
         if self.language not in SPOKEN:
-            raise FatalError(f"there is no speech in {self.language!r}, only in {' and '.join(SPOKEN)}")
+            raise FatalError(f"there is no speech in {self.language!r}, only in {', '.join(SPOKEN)}")
         if self.first > self.most:
             raise FatalError(
                 f"--first {self.first} is more than --most {self.most}: the rise would end before it began"
@@ -57,15 +57,20 @@ def bench(
     assignments: SetOption = None,
     sessions: Annotated[
         int | None,
-        typer.Option(min=1, help="Live sessions to plan for; else as many as one worker is given.", show_default=False),
+        typer.Option(
+            min=1,
+            max=1_000_000_000,
+            help="Live sessions to plan for; by default those of one worker.",
+            show_default=False,
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
-    """Measure what this machine carries, in about a minute, and print what to set: replicas, threads, CPU, memory.
+    """Measure in a minute how many sessions this machine carries.
 
-    Synthetic speech goes through the worker's decoding and the model, on one core, without Kafka and Redis:
-    a backlog, then live sessions in rising numbers. What the clients of Kafka and Redis cost beside it is a factor that
-    was measured on real ones (docs/capacity.md); the brokers' own machines are not measured at all.
+    It prints replicas, CPU and memory to set. Synthetic speech goes through the worker's decoding and the model, on one
+    core, without Kafka and Redis: a backlog, then live sessions in rising numbers. A measured factor adds the cost of
+    the Kafka and Redis clients (docs/capacity.md). The brokers' own machines are not measured.
     """
     settings = load_local_settings(origin_of(config, assignments))
     load.require_speech()
@@ -96,7 +101,7 @@ def bench(
             "around": OVERHEAD,
             "advice": asdict(advice),
         }
-        echo(json.dumps(figures, indent=2))
+        write(json.dumps(figures, indent=2) + "\n")
         return
     for line in (*_measured_lines(measured), "", *_advice_lines(advice)):
         echo(line)

@@ -18,31 +18,28 @@ import typer
 from caesura.schemas.codec import encode_event
 from caesura.schemas.events import WordsEvent
 from caesura.worker.adapters.kafka.event_sender import KafkaSender
-from caesura.worker.adapters.websocket.shown_address import is_address
+from caesura.worker.adapters.websocket.recogniser_client import is_address
 from caesura.worker.commands.brokers import reached_brokers
 from caesura.worker.commands.following import FollowedWords, WaitOptions, tell_ended, tell_sessions
 from caesura.worker.commands.held_stops import HeldStops
 from caesura.worker.commands.language import tell_unserved
 from caesura.worker.commands.options import ConfigOption, SetOption, origin_of
-from caesura.worker.commands.progress import counted_noun
+from caesura.worker.commands.progress import SpeechCount, counted_noun
 from caesura.worker.commands.replay import AgreeOption
-from caesura.worker.commands.speech_count import SpeechCount
 from caesura.worker.commands.terminal import echo
 from caesura.worker.errors import FatalError
+from caesura.worker.feeds.format_check import FormatCheck
 from caesura.worker.feeds.hypothesis import UnreadableMessageError
-from caesura.worker.feeds.lines import read_lines, readable_lines
+from caesura.worker.feeds.lines import read_lines, readable_lines, shown_name
 from caesura.worker.feeds.messages import json_messages
 from caesura.worker.feeds.recognised_speech import RecognisedSpeech
 from caesura.worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
 from caesura.worker.feeds.session_events import SessionEvents
-from caesura.worker.feeds.whose_messages import WhoseMessages
 from caesura.worker.option_groups import grouped
 from caesura.worker.settings.tree import load_local_settings
 
 if TYPE_CHECKING:
     from caesura.worker.adapters.websocket.recogniser_client import RecogniserClient
-
-__all__ = ["bridge"]
 
 _TOLD = 5
 _PASSED_OVER = frozenset({"Done!"})  # sherpa-onnx's last word, which is no JSON
@@ -52,19 +49,22 @@ _PASSED_OVER = frozenset({"Done!"})  # sherpa-onnx's last word, which is no JSON
 class BridgedSession:
     """Whose messages they are, and the session that they become."""
 
-    name: Annotated[RecogniserName, typer.Option("--from", help="The recogniser that the messages come from.")]
+    name: Annotated[
+        RecogniserName,
+        typer.Option("--from", metavar="RECOGNISER", help="Sender of the messages. A wrong name lists all."),
+    ]
     session: Annotated[
         str | None,
-        typer.Option(help="The session's name; by default the recogniser's, and the time.", show_default=False),
+        typer.Option(help="The session's name; by default the recogniser's name and the time.", show_default=False),
     ] = None
     lang: Annotated[str, typer.Option("--lang", "--language", help="Language of the speech (BCP-47).")] = "en"
     target: Annotated[list[str] | None, typer.Option(help="A translation route; may be repeated.")] = None
     agree: AgreeOption = None
     end: Annotated[bool, typer.Option(help="End the session when the messages end.")] = True
     conversation: Annotated[
-        str | None, typer.Option(help="The call that the session is a side of; by default the session's name.")
+        str | None, typer.Option(help="The call to which the session belongs; by default the session's name.")
     ] = None
-    role: Annotated[str | None, typer.Option(help="Whose words they are in the call: agent, customer.")] = None
+    role: Annotated[str | None, typer.Option(help="Role of the speaker in the call: agent, customer.")] = None
 
     def covers(self, name: str) -> bool:
         """Tell whether a name is the session's, or that of a channel or a speaker of it."""
@@ -96,12 +96,13 @@ class AddressOptions:
     audio: Annotated[
         str | None, typer.Option(help="With an address: raw audio to send, a file or - for standard input.")
     ] = None
-    audio_rate: Annotated[int, typer.Option(min=0, help="Bytes of audio to send a second; 0 sends it as it comes.")] = (
-        32_000
-    )
+    audio_rate: Annotated[
+        int, typer.Option(min=0, max=100_000_000, help="Bytes of audio to send a second; 0 sends it as it comes.")
+    ] = 32_000
     finish: Annotated[str, typer.Option(help="With an address: a text message to send after the audio.")] = ""
     reconnect_for: Annotated[
-        float, typer.Option(min=0, help="With an address: seconds to try to restore a lost connection.")
+        float,
+        typer.Option(min=0, max=2_592_000, help="With an address: seconds in which a lost connection is tried again."),
     ] = 60.0
 
     def client(self, url: str, sound: int | None) -> RecogniserClient:
@@ -129,15 +130,15 @@ def bridge(
     assignments: SetOption = None,
     *,
     bridged: BridgedSession,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Send nothing: print the events as JSON lines.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print the events as JSON lines.")] = False,
     address: AddressOptions,
     waited: WaitOptions,
 ) -> None:
     """Send a recogniser's speech into the input topic as it comes.
 
-    Each word goes out once, when its recogniser will not change it: docs/recognisers.md says when that is, and which of
-    a recogniser's options keep the fillers in. A message that cannot be read is told and passed over. A connection that
-    breaks off is sought again; the new one is a new epoch of the session.
+    Each word is sent once, when its recogniser will not change it. docs/recognisers.md says when that is, and which
+    options of a recogniser keep the fillers. A message that cannot be read is reported and skipped. A lost connection
+    is made again and begins a new epoch of the session.
     """
     origin = origin_of(config, assignments)
     numbered = bridged.events()
@@ -197,7 +198,7 @@ class _Feed:
         self._stops = stops
         self._began_s = time.monotonic()
         self._messages = self._unread = 0
-        self._whose = WhoseMessages(name)
+        self._format = FormatCheck(name)
         self._count = SpeechCount()
 
     @property
@@ -211,7 +212,7 @@ class _Feed:
             self._messages += 1
             with self._stops.held():
                 try:
-                    self._take(self._speech.take(self._whose.look(message), elapsed_ms=self._elapsed_ms))
+                    self._take(self._speech.take(self._format.checked(message), elapsed_ms=self._elapsed_ms))
                 except UnreadableMessageError as error:
                     self.pass_over(error)
 
@@ -245,7 +246,7 @@ class _Feed:
         if self._speech.revised:
             told.append(f"{counted_noun(self._speech.revised, 'word')} sent and heard otherwise later (--agree)")
         echo(", ".join(told), err=True)
-        if (doubt := self._whose.doubt(self._count.words)) is not None:
+        if (doubt := self._format.warning(self._count.words)) is not None:
             raise FatalError(doubt)
         if self._unread:
             raise typer.Exit(1)
@@ -277,7 +278,7 @@ def _headers(file: Path) -> Iterator[tuple[str, str]]:
     for number, line in enumerate(read_lines(str(file)), start=1):
         name, colon, value = line.partition(":")
         if line.strip() and not colon:
-            raise FatalError(f"{file} line {number}: a header is written `Name: value`")
+            raise FatalError(f"{shown_name(str(file))} line {number}: a header is written `Name: value`")
         if line.strip():
             yield name.strip(), value.strip()
 
@@ -291,7 +292,7 @@ def _opened(file: str) -> Iterator[int]:
     try:
         descriptor = os.open(file, os.O_RDONLY)
     except OSError as error:
-        raise FatalError(f"{file} cannot be read: {error.strerror}") from error
+        raise FatalError(f"{shown_name(str(file))} cannot be read: {error.strerror}") from error
     try:
         yield descriptor
     finally:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from caesura.worker.adapters.kafka.reachability import await_sign_of_life
 from caesura.worker.settings.tree import BrokerSettings, SettingSources, load_broker_settings
 
-__all__ = ["reached_brokers"]
-
 
 def reached_brokers(origin: SettingSources) -> BrokerSettings:
     """Read the settings. FatalError: they are wrong; BrokerError: nobody answers, with the reason."""

@@ -22,8 +22,6 @@ from caesura.worker.inference.network.int8_matmul import KINDS
 from caesura.worker.runtime.settings.settings import RuntimeSettings
 from caesura.worker.settings.tree import Settings, load_settings, models_folder, settings_shown
 
-__all__ = ["check"]
-
 _SIGN = {FindingLevel.GOOD: "good", FindingLevel.WARNING: "warn", FindingLevel.BAD: "BAD"}
 _COLOUR = {FindingLevel.GOOD: "green", FindingLevel.WARNING: "yellow", FindingLevel.BAD: "red"}
 
@@ -32,14 +30,14 @@ def check(
     config: ConfigOption = None,
     assignments: SetOption = None,
     *,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only what is not good.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only warnings and faults.")] = False,
     topics_follow: Annotated[
-        bool, typer.Option("--topics-follow", help="Topics that are missing are made after this check.")
+        bool, typer.Option("--topics-follow", help="Accept missing topics, which are made after this check.")
     ] = False,
 ) -> None:
-    """Check settings, brokers, topics, Redis and models, before or beside a running worker; changes nothing.
+    """Check settings, brokers, topics, Redis and models.
 
-    Exit status 1 where a promise does not hold.
+    It changes nothing. Run it before a worker or beside one. Exit status 1: a promise cannot be kept.
     """
     origin = origin_of(config, assignments)
     settings = load_settings(origin)

@@ -1,16 +1,15 @@
-"""A conversation's segments as ``tail`` shows them: all sides in order of audio time, and its numbers."""
+"""A conversation as ``tail`` shows it: segments of all sides in order of audio time, and its statistics."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from caesura.schemas.segments import Segment, TranslationSegment
-from caesura.worker.commands.terminal import escaped
 from caesura.worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
 from caesura.worker.core.rendering.conversation import Characteristics, ConversationOrder, Placed, in_order, side_name
 from caesura.worker.core.rendering.rendering import Style, render_segment
-
-__all__ = ["conversation_line", "live_order", "talk_lines", "text_of", "whole_order"]
+from caesura.worker.escaping import escaped
 
 _HOLD_MS = 10_000
 _QUIET_S = 5.0
@@ -22,7 +21,7 @@ def whole_order(came: Iterable[Segment | None]) -> list[Placed]:
 
 
 def live_order(came: Iterable[Segment | None], now_s: Callable[[], float]) -> Iterator[Placed]:
-    """Yield segments in order of audio time while they come; None says that nothing did.
+    """Yield segments in order of audio time while they come. None in ``came`` means that no segment came.
 
     A segment waits for the other sides for ten seconds of the conversation, or until nothing came for five seconds.
     """
@@ -38,7 +37,7 @@ def live_order(came: Iterable[Segment | None], now_s: Callable[[], float]) -> It
 
 
 def text_of(segment: Segment, style: Style, overlays: OverlayRules) -> str:
-    """Return a segment's text: a route's as it was rendered for it."""
+    """Return a segment's text. A route's segment keeps the text of its route."""
     if isinstance(segment, TranslationSegment):
         return segment.text
     return render_segment(segment, style, overlays=overlays).text
@@ -57,13 +56,13 @@ def conversation_line(placed: Placed, style: Style, overlays: OverlayRules = NO_
 
 
 def talk_lines(numbers: Characteristics) -> Iterator[str]:
-    """Yield a conversation's numbers: a head, a line a side, and what is of all of them."""
+    """Yield a conversation's statistics: a header, a line for each side, and the totals."""
     yield f"{'side':32}{'words':>8}{'turns':>8}{'talk s':>10}{'silence s':>11}{'interrupts':>12}"
+    interrupts = Counter(one.by for one in numbers.interruptions)
     for side in numbers.sides:
-        interrupts = sum(one.by == side.session for one in numbers.interruptions)
         yield (
             f"{escaped(side.name):32}{side.words:>8}{side.turns:>8}{side.talk_ms / 1000:>10.1f}"
-            f"{side.silence_ms / 1000:>11.1f}{interrupts:>12}"
+            f"{side.silence_ms / 1000:>11.1f}{interrupts[side.session]:>12}"
         )
     yield (
         f"{numbers.duration_ms / 1000:.1f} s, {numbers.overlap_ms / 1000:.1f} s of overlap, "

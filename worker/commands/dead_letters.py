@@ -1,4 +1,4 @@
-"""``caesura dead-letters``: look at events that could never be applied, and send them again once they can."""
+"""``caesura dead-letters``: look at refused events, and send them again."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from caesura.worker.commands.brokers import reached_brokers
 from caesura.worker.commands.letter import Letter
 from caesura.worker.commands.options import ConfigOption, SetOption, origin_of
 from caesura.worker.commands.progress import counted, counted_noun
-from caesura.worker.commands.terminal import echo, escaped
+from caesura.worker.commands.terminal import echo, write
 from caesura.worker.errors import FatalError
+from caesura.worker.escaping import escaped
 from caesura.worker.settings.tree import BrokerSettings
-
-__all__ = ["dead_letters"]
+from caesura.worker.whole_numbers import MAX_OFFSET, MAX_PARTITION, whole_number
 
 dead_letters = typer.Typer(
     no_args_is_help=True,
-    help="Look at the events that could never be applied, and send them again once they can.",
+    help="Look at refused events, and send them again.",
 )
 
-ReasonOption = Annotated[str | None, typer.Option(help="Those of this reason alone, such as malformed or late.")]
+ReasonOption = Annotated[str | None, typer.Option(help="Only letters of this reason, such as malformed or late.")]
 PlaceArgument = Annotated[str, typer.Argument(metavar="PARTITION:OFFSET", help="As `list` prints it.")]
 
 
@@ -39,7 +39,9 @@ def list_letters(
     assignments: SetOption = None,
     *,
     reason: ReasonOption = None,
-    limit: Annotated[int, typer.Option(min=1, help="The newest so many of each partition.")] = 100,
+    limit: Annotated[
+        int, typer.Option(min=1, max=1_000_000_000, help="How many of each partition, newest first.")
+    ] = 100,
 ) -> None:
     """List dead letters, oldest first, and count them by reason. No word of an event is shown."""
     settings = reached_brokers(origin_of(config, assignments))
@@ -53,7 +55,7 @@ def list_letters(
         reason, origin = escaped(letter.reason), escaped(letter.origin)
         echo(f"{_time(letter)}  {letter.place:>12}  {reason:19}  {letter.length:>8} bytes  {origin}")
     for name, count in Counter(letter.reason for letter in letters).most_common():
-        echo(f"{count} {escaped(name)}", err=True)
+        echo(f"{count} {name}", err=True)
 
 
 @dead_letters.command("show")
@@ -64,10 +66,13 @@ def show(
     *,
     content: Annotated[
         bool,
-        typer.Option("--content", help="Also the event (its bytes where it is none), which holds what somebody said."),
+        typer.Option("--content", help="Also the event, or its bytes. It holds spoken words."),
     ] = False,
 ) -> None:
-    """Show one dead letter: where it came from, why it was refused, whether it can be sent again."""
+    """Show one dead letter.
+
+    It says where it came from, why it was refused, and whether it can be sent again.
+    """
     settings = reached_brokers(origin_of(config, assignments))
     with _reader(settings) as reader:
         letter = _letter(reader, place)
@@ -84,7 +89,7 @@ def show(
     for name, value in rows.items():
         echo(f"{name + ':':19}{escaped(value)}")
     if content:
-        echo(_shown(letter.record.value or b""))
+        write(_shown(letter.record.value or b"") + "\n")
 
 
 @dead_letters.command("replay")
@@ -94,12 +99,12 @@ def replay_letters(
     assignments: SetOption = None,
     *,
     reason: ReasonOption = None,
-    every: Annotated[bool, typer.Option("--all", help="All of them (with --reason: all of that reason).")] = False,
+    every: Annotated[bool, typer.Option("--all", help="All letters (with --reason: all of that reason).")] = False,
 ) -> None:
-    """Send the original bytes to the input topic again, under the original key.
+    """Send dead letters to the input topic again.
 
-    What has not changed will be refused again: fix the setting or upgrade the worker first. A late or repeated event
-    stays late or repeated.
+    Bytes and key are the original ones. What has not changed will be refused again: fix the setting or upgrade the
+    worker first. A late or repeated event stays late or repeated.
     """
     if bool(places) == (every or reason is not None):
         raise FatalError("say which: PARTITION:OFFSET ..., or --all, or --reason")
@@ -181,24 +186,28 @@ def _of_reason(reader: KafkaReader, reason: str | None) -> list[Letter]:
         else:
             others.add(letter.reason)
     if not letters:
-        there_are = f"; there are some of {', '.join(map(escaped, sorted(others)))}" if others else ""
+        there_are = f"; there are some of {', '.join(sorted(others))}" if others else ""
         echo(f"there are no dead letters{f' of reason {reason!r}' if reason else ''}{there_are}", err=True)
     return letters
 
 
 def _letter(reader: KafkaReader, place: str) -> Letter:
-    partition, colon, offset = place.partition(":")
-    if not (colon and partition.isdigit() and offset.isdigit()):
+    told_partition, _, told_offset = place.partition(":")
+    partition, offset = whole_number(told_partition, MAX_PARTITION), whole_number(told_offset, MAX_OFFSET)
+    if partition is None or offset is None:
         raise FatalError(f"{place}: a dead letter's place is PARTITION:OFFSET")
-    start = Start(partition=int(partition), offset=int(offset))
-    letter = next(_letters(reader, start), None)
-    if letter is None or letter.record.offset != int(offset):
+    letter = next(_letters(reader, Start(partition=partition, offset=offset)), None)
+    if letter is None or letter.record.offset != offset:
         raise FatalError(f"there is no dead letter {place} (any more)")
     return letter
 
 
 def _time(letter: Letter) -> str:
-    if letter.record.timestamp_ms < 0:
+    told_ms = letter.record.timestamp_ms
+    if told_ms < 0:
         return "-"
-    moment = datetime.fromtimestamp(letter.record.timestamp_ms / 1000).astimezone()
+    try:
+        moment = datetime.fromtimestamp(told_ms / 1000).astimezone()
+    except (ValueError, OverflowError, OSError):  # a producer may set any time; a calendar ends with the year 9999
+        return f"{told_ms} ms after 1970"
     return moment.isoformat(sep=" ", timespec="seconds")

@@ -11,20 +11,20 @@ from caesura.worker.commands.serve import needs_web
 from caesura.worker.commands.terminal import echo
 from caesura.worker.demo.show import run_demo
 
-__all__ = ["demo"]
-
 
 def demo(
     *,
     speed: Annotated[float, typer.Option(min=0.5, max=10, help="1 is the pace of speech.")] = 1.0,
-    web: Annotated[bool, typer.Option("--web", help="On a page in the browser, over and over, until Ctrl-C.")] = False,
+    web: Annotated[
+        bool, typer.Option("--web", help="Show it on a page in the browser, again and again, until Ctrl-C.")
+    ] = False,
     port: Annotated[int, typer.Option(min=0, max=65_535, help="With --web: the port to listen on.")] = 8765,
 ) -> None:
-    """Show it working: four people talk at once, words are grey until their labels are frozen.
+    """Show it working: four people talk at once.
 
-    Starts a mock Kafka (librdkafka's, inside this process) and a redis-server of its own, runs a worker, and ends by
-    itself in under a minute. Needs no broker, no root, no Docker. The mock knows no transactions, so the demo shows
-    what is published and when, not that it is published exactly once.
+    Words are grey until their labels are frozen. It starts a mock Kafka inside this process and a redis-server, runs a
+    worker, and ends in under a minute. It needs no broker, root or Docker. The mock has no transactions, so the demo
+    does not show exactly-once.
     """
     if web:
         with needs_web():

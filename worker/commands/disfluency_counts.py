@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from caesura.schemas.segments import Segment
-from caesura.worker.commands.terminal import escaped
-
-__all__ = ["DisfluencyCounts"]
+from caesura.worker.escaping import escaped
 
 
 @dataclass(slots=True)

@@ -19,13 +19,12 @@ from caesura.schemas.events import WordsEvent
 from caesura.schemas.state import SessionStatus, decode_ledger
 from caesura.worker.adapters.kafka.topic_reader import KafkaReader, Start
 from caesura.worker.commands.letter import Letter
-from caesura.worker.commands.terminal import echo, escaped
+from caesura.worker.commands.terminal import echo
 from caesura.worker.commands.word_fates import WordFates
 from caesura.worker.errors import CaesuraError
 from caesura.worker.ports.records import Record
 from caesura.worker.settings.tree import BrokerSettings
-
-__all__ = ["FollowedWords", "WaitOptions", "tell_ended", "tell_sessions"]
+from caesura.worker.whole_numbers import MAX_OFFSET, whole_number
 
 _POLL_S = 0.1
 _LOOK_UP_S = 5.0
@@ -40,13 +39,13 @@ class WaitOptions:
         bool | None,
         typer.Option(
             "--wait/--no-wait",
-            help="Wait until the words are published or refused, say how many, and end with 1 where one was refused; "
-            "by default at a terminal.",
+            help="Wait until the words are published or refused, and count them; exit with 1 if one was refused. The "
+            "default at a terminal.",
             show_default=False,
         ),
     ] = None
     wait_for: Annotated[
-        float, typer.Option(min=0, help="With --wait: so many seconds without news end the waiting.")
+        float, typer.Option(min=0, max=2_592_000, help="With --wait: give up after so many seconds without news.")
     ] = 60.0
 
     def follow(self, settings: BrokerSettings) -> FollowedWords | None:
@@ -169,8 +168,8 @@ class FollowedWords:
             event = decode_event(record.value or b"")
         except (InvalidEventError, NewerVersionError):
             return False
-        offset = letter.origin.rpartition(":")[2]
-        return self._fates.refuse(event, int(offset) if offset.isdigit() else 0, letter.reason)
+        offset = whole_number(letter.origin.rpartition(":")[2], MAX_OFFSET)
+        return self._fates.refuse(event, offset or 0, letter.reason)
 
     def __enter__(self) -> Self:
         return self
@@ -187,7 +186,7 @@ def tell_sessions(names: Iterable[str]) -> None:
     if not listed:
         return
     more = f", and {len(listed) - _TOLD_SESSIONS} more" if len(listed) > _TOLD_SESSIONS else ""
-    echo(f"sessions: {', '.join(map(escaped, listed[:_TOLD_SESSIONS]))}{more}", err=True)
+    echo(f"sessions: {', '.join(listed[:_TOLD_SESSIONS])}{more}", err=True)
 
 
 def tell_ended(settings: BrokerSettings, is_ours: Callable[[str], bool], partitions: Iterable[int]) -> None:
@@ -213,7 +212,7 @@ def tell_ended(settings: BrokerSettings, is_ours: Callable[[str], bool], partiti
         pass
     for name in list(ended)[:_TOLD_SESSIONS]:
         echo(
-            f"session {escaped(name)} has ended: its words will be refused (session_ended), in any epoch, until it is "
+            f"session {name} has ended: its words will be refused (session_ended), in any epoch, until it is "
             "forgotten (decoding.forget_after_ms). Another name begins another session.",
             err=True,
         )

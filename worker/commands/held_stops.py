@@ -10,8 +10,6 @@ from typing import Self
 
 from typing_extensions import override
 
-__all__ = ["HeldStops"]
-
 
 class HeldStops(contextlib.ExitStack):
     """SIGTERM is taken as Ctrl-C: an orchestrator's stop, too, sends what was heard.

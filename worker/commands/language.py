@@ -12,8 +12,6 @@ from caesura.worker.inference.model.model_folder import languages_of
 from caesura.worker.runtime.settings.settings import RuntimeSettings
 from caesura.worker.settings.tree import models_folder_if_any
 
-__all__ = ["LanguageOfText", "tell_unserved"]
-
 _LETTER = re.compile(r"[^\W\d_]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")

@@ -10,10 +10,9 @@ from caesura.schemas.dead_letters import DeadLetterHeader as Header
 from caesura.schemas.dead_letters import DeadLetterReason as Reason
 from caesura.schemas.errors import InvalidEventError, NewerVersionError
 from caesura.worker.ports.records import Record
+from caesura.worker.whole_numbers import whole_number
 
-__all__ = ["Letter"]
-
-_DIGITS = 16
+_LONGEST = 2**53 - 1
 
 _FOR_GOOD: Mapping[str, str] = {
     Reason.LATE: "it comes after its gap was passed, and that stays so",
@@ -39,13 +38,13 @@ class Letter:
         said = {name: (value or b"").decode(errors="replace") for name, value in record.headers}
         place = [said.get(header, "?") for header in (Header.TOPIC, Header.PARTITION, Header.OFFSET)]
         kept = len(record.value or b"")
-        length = said.get(Header.LENGTH, "")
+        length = whole_number(said.get(Header.LENGTH, ""), _LONGEST)
         return cls(
             record=record,
             reason=said.get(Header.REASON, "unknown"),
             detail=said.get(Header.DETAIL, ""),
             origin=f"{place[0]} {place[1]}:{place[2]}",
-            length=int(length) if length.isdecimal() and len(length) <= _DIGITS else kept,
+            length=kept if length is None else length,
             key_lost=Header.KEY_SHA256 in said,
         )
 

@@ -15,8 +15,6 @@ from caesura.worker.feeds.file_format import FORMATS, format_named
 from caesura.worker.settings.sources import meant
 from caesura.worker.settings.tree import SettingSources, open_settings
 
-__all__ = ["ConfigOption", "FormatOption", "NumbersOption", "SetOption", "origin_of"]
-
 
 def settings_named(incomplete: str) -> list[tuple[str, str]]:
     """Return the settings whose name goes on as written, for the shell's completion: name and ``=``, what for."""
@@ -25,14 +23,14 @@ def settings_named(incomplete: str) -> list[tuple[str, str]]:
 
 ConfigOption = Annotated[
     Path | None,
-    typer.Option("--config", help="Settings file (TOML); else the one that CAESURA_CONFIG names.", show_default=False),
+    typer.Option("--config", help="Settings file (TOML); by default the one in CAESURA_CONFIG.", show_default=False),
 ]
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
-        metavar="SECTION.FIELD=VALUE",
-        help="One setting; wins over environment and file. `caesura settings` lists them.",
+        metavar="NAME=VALUE",
+        help="One setting; wins over environment and file. `caesura settings` lists the names.",
         show_default=False,
         autocompletion=settings_named,
     ),
@@ -40,7 +38,8 @@ SetOption = Annotated[
 
 
 NumbersOption = Annotated[
-    NumberForm, typer.Option("--numbers", help="digits: numbers that are sure as digits; words: as they were said.")
+    NumberForm,
+    typer.Option("--numbers", metavar="FORM", help="digits: sure numbers as digits; words: as they were said."),
 ]
 
 
@@ -62,7 +61,7 @@ FormatOption = Annotated[
         metavar="FORMAT",
         parser=_checked,
         autocompletion=_formats_named,
-        help=f"What a file is; auto: what stands in it says so. There are {', '.join(FORMATS)}.",
+        help="Format of the file; auto: recognise it by its content. A wrong name lists all.",
     ),
 ]
 

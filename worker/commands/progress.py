@@ -10,9 +10,9 @@ from typing import TypeVar
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from caesura.schemas.events import WordsEvent
+from caesura.worker.commands.language import LanguageOfText
 from caesura.worker.commands.terminal import echo
-
-__all__ = ["counted", "counted_noun"]
 
 _Item = TypeVar("_Item")
 _EVERY_S = 5.0
@@ -30,9 +30,32 @@ def counted(items: Iterable[_Item], *, doing: str, total: int | None = None) -> 
         yield item
         if time.monotonic() - said_s > _EVERY_S:
             said_s = time.monotonic()
-            echo(f"{doing}: {number}{f' of {total}' if total else ''}\n", err=True, nl=False)
+            echo(f"{doing}: {number}{f' of {total}' if total else ''}", err=True)
 
 
 def counted_noun(count: int, noun: str) -> str:
     """Return ``1 event``, ``2 events``."""
     return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
+class SpeechCount:
+    """What went by. events, words: how many so far. sessions: their names, in order."""
+
+    def __init__(self) -> None:
+        self._languages: dict[str, LanguageOfText] = {}
+        self.sessions: dict[str, None] = {}
+        self.events = self.words = 0
+
+    def take(self, event: WordsEvent) -> None:
+        """Count an event; what is to be noticed of its script goes to stderr."""
+        self.events += 1
+        self.words += len(event.words)
+        self.sessions.setdefault(event.session)
+        language = self._languages.setdefault(event.lang, LanguageOfText(event.lang))
+        if (told := language.notice(word.text for word in event.words)) is not None:
+            echo(told, err=True)
+
+    def told(self, count: int, noun: str) -> str:
+        """Return the counts for people: of what came (``3 messages``), of words and of sessions."""
+        parts = ((count, noun), (self.words, "word"), (len(self.sessions), "session"))
+        return ", ".join(counted_noun(number, name) for number, name in parts)

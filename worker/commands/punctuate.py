@@ -31,13 +31,11 @@ from caesura.worker.errors import FatalError
 from caesura.worker.feeds.file_format import LOOKED_AT_LINES, spoken_format
 from caesura.worker.feeds.foreign_files import is_lone_value
 from caesura.worker.feeds.formats.text import SpokenLines
-from caesura.worker.feeds.lines import read_lines
+from caesura.worker.feeds.lines import read_lines, shown_name
 from caesura.worker.feeds.speaker_labels import SpeakerLabels
 from caesura.worker.option_groups import grouped
 from caesura.worker.ports.engine import served_languages
 from caesura.worker.settings.tree import load_local_settings, models_folder
-
-__all__ = ["Lines", "Output", "punctuate"]
 
 _SPACE = re.compile(r"(\s+)")
 
@@ -60,8 +58,9 @@ class FluentOptions:
     level: Annotated[
         CleaningLevel,
         typer.Option(
-            help="fluent: what is left out. light: sounds such as um; medium: all fillers, and words said twice; full: "
-            "also all that was taken back."
+            metavar="LEVEL",
+            help="What fluent leaves out. off: nothing; light: sounds such as um; medium: all fillers and repeated "
+            "words; full: also all words that were taken back.",
         ),
     ] = CleaningLevel.FULL
     numbers: NumbersOption = NumberForm.WORDS
@@ -70,7 +69,7 @@ class FluentOptions:
 @grouped
 def punctuate(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Text, its words separated by white space; - is standard input.")
+        str, typer.Argument(metavar="FILE", help="Text with white space between its words; - is standard input.")
     ] = "-",
     config: ConfigOption = None,
     assignments: SetOption = None,
@@ -81,16 +80,18 @@ def punctuate(
     output: Annotated[
         Output,
         typer.Option(
+            metavar="FORM",
             help="verbatim: the words as they came. marked: all words, with marks, [reparanda] and {fillers}. fluent: "
-            "marks restored, fillers and reparanda left out. jsonl: each frozen segment as a line of JSON."
+            "marks restored, fillers and reparanda left out. jsonl: each frozen segment as a line of JSON.",
         ),
     ] = Output.FLUENT,
     fluent: FluentOptions,
 ) -> None:
-    """Punctuate text without Kafka and Redis: one line is one session.
+    """Punctuate text without Kafka and Redis.
 
-    The same streaming core as in the worker decodes it, three words a step and six words of look-ahead at a sentence
-    end, so the labels are those that a live session would get. A speaker's label before a line is kept as it is.
+    One line is one session. The same streaming core as in the worker decodes it, three words a step and six words of
+    look-ahead at a sentence end, so the labels are those that a live session would get. A speaker's label before a line
+    is kept as it is.
     """
     settings = load_local_settings(origin_of(config, assignments))
     engine = OnnxEngine(models_folder(settings.worker), active=settings.worker.active_models)
@@ -136,8 +137,7 @@ def _text_lines(file: str) -> Iterator[str]:
         if len(head) == LOOKED_AT_LINES or (file == "-" and _answered_at_once("".join(head).strip())):
             break
     if (other := spoken_format(file, head)) is not None:
-        shown = "standard input" if file == "-" else file
-        raise FatalError(f"{shown} is {other}, not text: `caesura transcribe` makes a transcript of it")
+        raise FatalError(f"{shown_name(file)} is {other}, not text: `caesura transcribe` makes a transcript of it")
     yield from head
     yield from lines
 
@@ -149,14 +149,13 @@ def _answered_at_once(text: str) -> bool:
 
 def _prompted(lines: Iterable[str]) -> Iterator[str]:
     """Yield the lines typed at a terminal, each asked for; what is asked goes to stderr, apart from the answers."""
-    echo("Type or paste a line and press Enter: each line is a session of its own. Ctrl-D ends.\n", err=True, nl=False)
+    echo("Type or paste a line and press Enter: each line is a session of its own. Ctrl-D ends.", err=True)
     typed = iter(lines)
     while True:
-        echo("> ", err=True, nl=False)
-        sys.stderr.flush()
+        write("> ", err=True)
         line = next(typed, None)
         if line is None:
-            echo("\n", err=True, nl=False)
+            echo(err=True)
             return
         yield line
 

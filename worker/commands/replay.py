@@ -19,12 +19,11 @@ from caesura.worker.commands.brokers import reached_brokers
 from caesura.worker.commands.following import WaitOptions, tell_ended, tell_sessions
 from caesura.worker.commands.language import tell_unserved
 from caesura.worker.commands.options import ConfigOption, FormatOption, SetOption, origin_of
-from caesura.worker.commands.progress import counted
-from caesura.worker.commands.speech_count import SpeechCount
+from caesura.worker.commands.progress import SpeechCount, counted
 from caesura.worker.commands.terminal import echo
 from caesura.worker.errors import FatalError
 from caesura.worker.feeds.file_format import FileFormat, format_named
-from caesura.worker.feeds.lines import read_lines
+from caesura.worker.feeds.lines import read_lines, shown_name
 from caesura.worker.feeds.pacing import paced
 from caesura.worker.feeds.recorded_speech import RecordedSpeech
 from caesura.worker.feeds.refusal import why_refused
@@ -32,14 +31,13 @@ from caesura.worker.feeds.timed_events import Pace, TimedEvent, ended, routed
 from caesura.worker.option_groups import grouped
 from caesura.worker.settings.tree import BrokerSettings, load_local_settings
 
-__all__ = ["AgreeOption", "replay"]
-
 AgreeOption = Annotated[
     int | None,
     typer.Option(
         min=0,
-        help="Send a recogniser's unmarked word once so many hypotheses running have it; 0: finals, and what it marks "
-        "stable, alone; by default as docs/recognisers.md says for each.",
+        max=1_000,
+        help="Send a word once so many hypotheses in a row have it; 0: only final and stable words. The default "
+        "depends on the recogniser.",
         show_default=False,
     ),
 ]
@@ -50,17 +48,19 @@ class SpeechOptions:
     """How a file is spoken: its language, its sessions, its pace."""
 
     lang: Annotated[
-        str, typer.Option("--lang", "--language", help="Language of text, and of events that name none (BCP-47).")
+        str, typer.Option("--lang", "--language", help="Language of text, and of events without one (BCP-47).")
     ] = "en"
     target: Annotated[
         list[str] | None,
-        typer.Option(help="A translation route for sessions that name none; may be repeated.", show_default=False),
+        typer.Option(help="A translation route for sessions without one; may be repeated.", show_default=False),
     ] = None
-    speed: Annotated[float, typer.Option(min=0, help="1 is the pace of speech, 2 twice that; 0 never waits.")] = 1.0
+    speed: Annotated[
+        float, typer.Option(min=0, max=1_000, help="1 is the pace of speech, 2 twice that; 0 never waits.")
+    ] = 1.0
     prefix: Annotated[
         str | None,
         typer.Option(
-            help="Put before each session's name; for text, by default, the file's name and the time, so that a "
+            help="Put before each session's name. For text the default is the file's name and the time, so that a "
             "second replay makes new sessions.",
             show_default=False,
         ),
@@ -69,15 +69,14 @@ class SpeechOptions:
         int | None,
         typer.Option(
             min=0,
-            help="Run of the producer, for events that name none; by default the seconds since 1970: a second replay "
-            "into an open session goes on instead of being dropped as a repeat. A session that has ended takes no "
-            "words in any epoch.",
+            help="Run of the producer, for events without one; by default the seconds since 1970, so that a second "
+            "replay into an open session is not dropped as a repeat.",
             show_default=False,
         ),
     ] = None
     end: Annotated[bool, typer.Option(help="End each session after its last event (text always does).")] = False
     words_per_minute: Annotated[int, typer.Option(min=1, max=6000, help="Pace of words without times.")] = 160
-    at_once: Annotated[int, typer.Option(min=1, help="Lines of a text that are spoken at once.")] = 8
+    at_once: Annotated[int, typer.Option(min=1, max=10_000, help="Lines of a text that are spoken at once.")] = 8
     agree: AgreeOption = None
 
     def check(self) -> None:
@@ -118,16 +117,16 @@ def replay(
     given: FormatOption = FileFormat.AUTO.value,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Send nothing, ask no broker: print the events as JSON lines and count them."),
+        typer.Option("--dry-run", help="Only print the events as JSON lines and count them."),
     ] = False,
     spoken: SpeechOptions,
     waited: WaitOptions,
 ) -> None:
-    """Send a file of speech into the input topic, as a recogniser would.
+    """Send a file of speech into the input topic.
 
     In a text each line is one session. In JSON lines each line is one word event: `{"session": "a", "words": ["so",
     "um", "yes"], "at_ms": 900}` is enough; everything that docs/produce.md lists may be given. Captions (SRT, WebVTT),
-    CTM and the messages of recognisers (docs/recognisers.md) are one session, or one a speaker. What is none of these
+    CTM and the messages of recognisers (docs/recognisers.md) are one session, or one a speaker. Any other file
     is refused, never spoken.
     """
     origin = origin_of(config, assignments)
@@ -142,7 +141,7 @@ def replay(
     if file != "-":  # a recogniser's live output on standard input is sent as it comes
         events = list(events)
         if not events:
-            raise FatalError(f"{file}: nothing in it can be sent, read as {found}")
+            raise FatalError(f"{shown_name(file)}: nothing in it can be sent, read as {found}")
     if dry_run:
         tell_unserved(spoken.lang, load_local_settings(origin).worker)  # a mistyped setting is said all the same
         _print(events, found)

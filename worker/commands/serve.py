@@ -15,8 +15,7 @@ from caesura.worker.commands.terminal import echo
 from caesura.worker.core.language.dictionary import load_dictionary
 from caesura.worker.errors import FatalError
 from caesura.worker.settings.tree import load_local_settings
-
-__all__ = ["needs_web", "serve", "serve_assignments"]
+from caesura.worker.whole_numbers import MAX_PORT
 
 
 def serve(
@@ -24,12 +23,15 @@ def serve(
     assignments: SetOption = None,
     *,
     host: Annotated[str | None, typer.Option(help="serve.host: address to listen on.", show_default=False)] = None,
-    port: Annotated[int | None, typer.Option(help="serve.port: port to listen on.", show_default=False)] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=MAX_PORT, help="serve.port: port to listen on.", show_default=False)
+    ] = None,
 ) -> None:
-    """Serve punctuation over WebSocket, without Kafka and Redis: words in, frozen segments and unfrozen words out.
+    """Serve punctuation over WebSocket, without Kafka and Redis.
 
-    The same decoding as the worker's, many sessions batched on this CPU. Sessions live in this process's memory alone:
-    they end with their connection. Open the address in a browser to try it; docs/serve.md has clients of ten lines.
+    Words go in, frozen segments and unfrozen words come out. It decodes as the worker does, many sessions in one batch.
+    Sessions live only in this process's memory and end with their connection. Open the address in a browser to try it;
+    docs/serve.md has clients of ten lines.
     """
     settings = load_local_settings(origin_of(config, serve_assignments(assignments, host, port)))
     from caesura.worker.app import warm_engine  # noqa: PLC0415 - a second of imports: a wrong setting is told without

@@ -23,26 +23,18 @@ from caesura.worker.commands.conversation_lines import conversation_line, live_o
 from caesura.worker.commands.disfluency_counts import DisfluencyCounts
 from caesura.worker.commands.options import ConfigOption, NumbersOption, SetOption, origin_of
 from caesura.worker.commands.progress import counted_noun
-from caesura.worker.commands.terminal import echo, escaped
+from caesura.worker.commands.terminal import echo, write
 from caesura.worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
 from caesura.worker.core.rendering.conversation import Placed, characteristics_of
 from caesura.worker.core.rendering.rendering import Style
 from caesura.worker.errors import FatalError
+from caesura.worker.escaping import escaped
 from caesura.worker.option_groups import grouped
 from caesura.worker.ports.records import Record
 from caesura.worker.settings.sources import meant
 from caesura.worker.settings.tree import BrokerSettings
+from caesura.worker.transcripts.omnisteval import OmniSTEvalLog
 from caesura.worker.transcripts.writing import TranscriptForm, TranscriptWriter
-
-__all__ = [
-    "CaptionOptions",
-    "RouteOption",
-    "caption_limits",
-    "line_of",
-    "segment_of",
-    "tail",
-    "topic_of",
-]
 
 
 class Format(StrEnum):
@@ -54,11 +46,10 @@ class Format(StrEnum):
     SRT = "srt"
     VTT = "vtt"
     COUNTS = "counts"
+    OMNISTEVAL = "omnisteval"
 
 
-RouteOption = Annotated[
-    str | None, typer.Option(help="A translation route's target: show its topic, as it was rendered for it.")
-]
+RouteOption = Annotated[str | None, typer.Option(help="Target of a translation route: show the text of its topic.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,23 +60,24 @@ class SegmentsRead:
     style: Annotated[
         Style | None,
         typer.Option(
-            help="How segments are rendered (a route's text stays as it is); by default marked, captions fluent.",
+            metavar="STYLE",
+            help="verbatim, marked (the default) or fluent (the default of captions); a route's text stays as it is.",
             show_default=False,
         ),
     ] = None
     numbers: NumbersOption = NumberForm.WORDS
-    session: Annotated[str | None, typer.Option(help="This session alone; captions need one.")] = None
+    session: Annotated[str | None, typer.Option(help="Only this session; captions need one.")] = None
     conversation: Annotated[
         str | None,
-        typer.Option(help="This conversation alone: all its sessions, in order of audio time, with their names."),
+        typer.Option(help="Only this conversation: all its sessions, in order of audio time, with their names."),
     ] = None
-    from_start: Annotated[bool, typer.Option("--from-start", help="Everything that the topic holds.")] = False
-    follow: Annotated[bool, typer.Option(help="Go on waiting for more.")] = True
+    from_start: Annotated[bool, typer.Option("--from-start", help="Begin with the oldest record of the topic.")] = False
+    follow: Annotated[bool, typer.Option(help="Wait for further segments.")] = True
     stretch: Annotated[
         str | None,
         typer.Option(
             metavar="FROM-TO",
-            help="What was said from then to then, in the session's time: 12:30-14:00.",
+            help="Only this stretch of the session's time: 12:30-14:00.",
             show_default=False,
         ),
     ] = None
@@ -94,21 +86,27 @@ class SegmentsRead:
         """FatalError where captions or paragraphs are wanted and it is not said of whom."""
         if form in (Format.SRT, Format.VTT, Format.PARAGRAPHS) and self.session is None and self.conversation is None:
             raise FatalError(f"--format {form.value} is of one session or conversation: --session or --conversation")
+        if form is Format.OMNISTEVAL and self.conversation is not None:
+            raise FatalError(f"--format {form.value} is a line a session: --session, or no --conversation for all")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptionOptions:
     """How captions are cut."""
 
-    columns: Annotated[int, typer.Option(min=10, help="Captions: columns a line; broadcasters take 37 to 42.")] = 42
-    lines: Annotated[int, typer.Option(min=1, help="Captions: lines at most.")] = 2
-    words_per_minute: Annotated[int, typer.Option(min=1, help="Captions: how fast they may be read, 160 to 180.")] = 170
+    columns: Annotated[
+        int, typer.Option(min=10, max=1_000, help="Captions: columns a line; broadcasters take 37 to 42.")
+    ] = 42
+    lines: Annotated[int, typer.Option(min=1, max=100, help="Captions: lines at most.")] = 2
+    words_per_minute: Annotated[
+        int, typer.Option(min=1, max=6_000, help="Captions: how fast they may be read, 160 to 180.")
+    ] = 170
     at_least: Annotated[
         float,
         typer.Option(
             min=0,
             max=1,
-            help="Captions: leave out marks, and leave in words, of which the model is less sure than this.",
+            help="Captions: probability below which a mark is left out and a word is kept.",
         ),
     ] = 0.0
 
@@ -128,8 +126,9 @@ def tail(
         Format,
         typer.Option(
             "--format",
-            help="text: a line a segment; paragraphs by pause, speaker and length; jsonl; captions; or counts of "
-            "fillers and repairs by session, at the end.",
+            metavar="FORMAT",
+            help="text: a line a segment; paragraphs: by pause, speaker and length; jsonl; srt, vtt: captions; counts: "
+            "fillers and repairs of each session; omnisteval: a line a session for OmniSTEval.",
         ),
     ] = Format.TEXT,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="The same as --format jsonl.")] = False,
@@ -138,8 +137,8 @@ def tail(
     """Show segments as consumers read them: committed ones only.
 
     Each line has the time of the freeze, session and index, the cause, and the text. Captions (srt, vtt) are of one
-    session, or of one conversation, and in its time; a cue is written once and never changes, since its words are
-    frozen. Counts of a conversation are its sides' words, turns, talk and silence, and who interrupts whom.
+    session or of one conversation. A cue is written once and never changes, because its words are frozen. Counts of a
+    conversation are the words, turns, talk, silence and interruptions of each side.
     """
     form = Format.JSONL if jsonl else form
     read.check(form)
@@ -148,9 +147,11 @@ def tail(
     if read.conversation is not None or form is Format.PARAGRAPHS:
         _show_conversation(settings, read, form, captions.limits, within)
         return
-    write = _writer(form, read.style, captions.limits, settings.worker.overlays(read.numbers))
+    overlays = settings.worker.overlays(read.numbers)
+    log = OmniSTEvalLog(lambda segment: text_of(segment, read.style or Style.FLUENT, overlays))
+    texts_of = _writer(form, read.style, captions.limits, overlays, log)
     if form is Format.VTT:
-        echo(VTT_HEAD, nl=False)
+        write(VTT_HEAD)
     counts = DisfluencyCounts()
     came = shown = 0
     try:
@@ -166,13 +167,13 @@ def tail(
                     continue
                 shown += 1
                 counts.take(segment)
-                for text in write(segment):
-                    echo(text, nl=False)
+                for text in texts_of(segment):
+                    write(text)
         if not shown:
             echo(_nothing_shown(read, came), err=True)
     finally:
-        if form is Format.COUNTS:
-            echo("\n".join(counts.lines()))
+        for text in (f"{line}\n" for line in counts.lines()) if form is Format.COUNTS else log.finish():
+            write(text)
 
 
 def _show_conversation(
@@ -195,10 +196,11 @@ def _show_conversation(
         shown: list[Placed] = []
         try:
             for text in _conversation_texts(_kept(placed, shown), form, read.style, limits, overlays):
-                echo(text, nl=False)
+                write(text)
         finally:
             if form is Format.COUNTS:
-                echo("\n".join(talk_lines(characteristics_of(shown))))
+                for line in talk_lines(characteristics_of(shown)):
+                    echo(line)
     if not shown:
         whose = f"conversation {read.conversation!r}" if read.conversation is not None else f"session {read.session!r}"
         echo(f"no segment of {whose} was read", err=True)
@@ -262,12 +264,16 @@ def segment_of(record: Record, *, translated: bool) -> Segment:
 
 
 def _writer(
-    form: Format, style: Style | None, limits: CaptionLimits, overlays: OverlayRules = NO_OVERLAYS
+    form: Format,
+    style: Style | None,
+    limits: CaptionLimits,
+    overlays: OverlayRules = NO_OVERLAYS,
+    log: OmniSTEvalLog | None = None,
 ) -> Callable[[Segment], Iterator[str]]:
-    """Return what writes a segment, its line ends with it."""
+    """Return what writes a segment, its line ends with it. log: what ``OMNISTEVAL`` is written by."""
     cues = CueWriter(limits, style or Style.FLUENT, overlays=overlays)
 
-    def write(segment: Segment) -> Iterator[str]:
+    def texts_of(segment: Segment) -> Iterator[str]:
         match form:
             case Format.TEXT:
                 yield line_of(segment, style or Style.MARKED, overlays) + "\n"
@@ -277,10 +283,12 @@ def _writer(
                 yield from map(srt, cues.write(segment))
             case Format.VTT:
                 yield from map(vtt, cues.write(segment))
-            case Format.COUNTS | Format.PARAGRAPHS:
+            case Format.OMNISTEVAL if log is not None:
+                yield from log.add(segment)
+            case _:
                 return  # counts are told at the end, paragraphs are a conversation's
 
-    return write
+    return texts_of
 
 
 def _nothing_shown(read: SegmentsRead, came: int) -> str:
@@ -293,7 +301,7 @@ def _nothing_shown(read: SegmentsRead, came: int) -> str:
     return f"{counted_noun(came, 'segment')} read, none{wanted}"
 
 
-_MOMENT = r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d+)?)"
+_MOMENT = r"(?:(?:([0-9]{1,9}):)?([0-9]{1,9}):)?([0-9]{1,9}(?:\.[0-9]{1,9})?)"
 _STRETCH = re.compile(rf"{_MOMENT}\s*-\s*{_MOMENT}")
 
 

@@ -1,4 +1,4 @@
-"""``caesura topics``: make the topics as a deployment wants them."""
+"""``caesura topics``: make the topics of a deployment."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from caesura.worker.commands.options import ConfigOption, SetOption, origin_of
 from caesura.worker.commands.terminal import echo
 from caesura.worker.errors import FatalError
 
-__all__ = ["topics"]
-
-topics = typer.Typer(no_args_is_help=True, help="Make the topics as a deployment wants them.")
+topics = typer.Typer(no_args_is_help=True, help="Make the topics of a deployment.")
 
 
 @topics.callback()
@@ -30,19 +28,24 @@ def create(
     *,
     partitions: Annotated[
         int,
-        typer.Option(min=1, max=10_000, help="Partitions of every topic; choose well, a change parks the deployment."),
+        typer.Option(min=1, max=10_000, help="Partitions of every topic. A later change parks the deployment."),
     ] = 12,
     replication: Annotated[
-        int | None, typer.Option(min=1, help="Copies of each partition; by default 3, or as many as there are brokers.")
+        int | None,
+        typer.Option(
+            min=1, max=32_767, help="Copies of each partition; by default 3, or as many as there are brokers."
+        ),
     ] = None,
-    retention_days: Annotated[int, typer.Option(min=1, help="How long words, segments and dead letters stay.")] = 7,
+    retention_days: Annotated[
+        int, typer.Option(min=1, max=36_500, help="How long words, segments and dead letters stay.")
+    ] = 7,
     alter: Annotated[bool, typer.Option("--alter", help="Also fix the options of topics that exist.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be done.")] = False,
 ) -> None:
-    """Make the input, segment, route, dead-letter, ledger and claims topics, where they are missing.
+    """Make the missing topics of a deployment.
 
-    Time stamps, limits and compaction are set as the guarantees need them; a topic that exists is left as it is, and
-    what is wrong with it is said.
+    They are input, segments, routes, dead letters, ledger and claims. Time stamps, limits and compaction are set as the
+    guarantees need them. A topic that exists is not changed, but its faults are reported.
     """
     settings = reached_brokers(origin_of(config, assignments))
     admin = KafkaTopics(settings.kafka)

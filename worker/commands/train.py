@@ -10,10 +10,8 @@ from shutil import get_terminal_size
 
 import typer
 
-from caesura.worker.commands.terminal import echo
+from caesura.worker.commands.terminal import echo, write
 from caesura.worker.errors import FatalError
-
-__all__ = ["train"]
 
 _MODELS = "caesura.models"
 _NEEDED = (_MODELS, "torch", "onnx")
@@ -22,19 +20,19 @@ _INSTALL = "pip install '.[train]' in a checkout, or make setup-train in a check
 
 
 def train(context: typer.Context) -> None:
-    """Train a shipped model further on a folder of your own text: `caesura train FOLDER --language en`.
+    """Train a shipped model further on your own text.
 
-    The same as `python -m caesura.models tune`; docs/tutorial-own-text.md shows it as a whole. It needs the train
-    extra (torch), which a worker does without: `make setup-train` in a checkout.
+    `caesura train FOLDER --language en` trains on a folder of text. docs/tutorial-own-text.md shows all steps. It needs
+    the extra train (torch): `make setup-train` in a checkout. It is the same as `python -m caesura.models tune`.
     """
     missing = ", ".join(name for name in _NEEDED if find_spec(name) is None)  # found, never imported
     command = [sys.executable, "-P", "-m", _MODELS, "tune"]
     if not _HELP.isdisjoint(context.args):
-        echo(context.get_help())
+        write(context.get_help() + "\n")
         if missing:
             echo(f"Its options are not listed here: {missing} is not installed. To have it: {_INSTALL}.")
         else:
-            echo(_help_of(command), nl=False)
+            write(_help_of(command))
         raise typer.Exit
     if missing:
         raise FatalError(f"training needs {missing}, not installed here: {_INSTALL}; then run caesura train")
@@ -44,8 +42,8 @@ def train(context: typer.Context) -> None:
 
 def _help_of(command: list[str]) -> str:
     """Return what the command prints for ``--help``, as wide as this terminal. FatalError where it cannot be run."""
-    width = {"COLUMNS": str(get_terminal_size().columns)}
-    asked, variables = [*command, "--help"], os.environ | width
+    plain = {"COLUMNS": str(get_terminal_size().columns), "TYPER_USE_RICH": "0"}
+    asked, variables = [*command, "--help"], os.environ | plain
     done = subprocess.run(asked, env=variables, capture_output=True, text=True, check=False)  # noqa: S603 - our own
     if done.returncode:
         raise FatalError(

@@ -14,15 +14,15 @@ from caesura.schemas.segments import NumberForm
 from caesura.worker.adapters.onnx.engine import OnnxEngine
 from caesura.worker.commands.accuracy_warnings import print_accuracy_warnings
 from caesura.worker.commands.options import ConfigOption, FormatOption, NumbersOption, SetOption, origin_of
-from caesura.worker.commands.progress import counted, counted_noun
+from caesura.worker.commands.progress import SpeechCount, counted, counted_noun
 from caesura.worker.commands.replay import AgreeOption
-from caesura.worker.commands.speech_count import SpeechCount
 from caesura.worker.commands.tail import CaptionOptions
 from caesura.worker.commands.terminal import echo, write
 from caesura.worker.core.language.served_languages import unserved
 from caesura.worker.core.rendering.cleaning import CleaningLevel
 from caesura.worker.errors import CaesuraError, FatalError
 from caesura.worker.feeds.file_format import FileFormat, format_named
+from caesura.worker.feeds.lines import shown_name
 from caesura.worker.feeds.timed_events import TimedEvent
 from caesura.worker.option_groups import grouped
 from caesura.worker.ports.engine import Engine, served_languages
@@ -31,8 +31,6 @@ from caesura.worker.transcripts.decoding import RecordingDecoder
 from caesura.worker.transcripts.recording import Recording, open_recording
 from caesura.worker.transcripts.writing import TranscriptForm, TranscriptWriter
 
-__all__ = ["transcribe"]
-
 _ENDINGS = {
     TranscriptForm.TEXT: ".txt",
     TranscriptForm.MARKED: ".marked.txt",
@@ -40,7 +38,9 @@ _ENDINGS = {
     TranscriptForm.VTT: ".vtt",
     TranscriptForm.JSONL: ".segments.jsonl",
     TranscriptForm.CONTACT_LENS: ".contact-lens.json",
+    TranscriptForm.OMNISTEVAL: ".omnisteval.jsonl",
 }
+_LINES = (TranscriptForm.JSONL, TranscriptForm.OMNISTEVAL)
 _OF_ONE = (TranscriptForm.SRT, TranscriptForm.VTT, TranscriptForm.CONTACT_LENS)
 
 
@@ -49,25 +49,27 @@ class TranscriptOptions:
     """What is read, and how the transcript is written."""
 
     given: FormatOption = FileFormat.AUTO.value
-    lang: Annotated[str, typer.Option("--lang", "--language", help="Language of what names none itself (BCP-47).")] = (
+    lang: Annotated[str, typer.Option("--lang", "--language", help="Language of recordings without one (BCP-47).")] = (
         "en"
     )
     output: Annotated[
         TranscriptForm,
         typer.Option(
+            metavar="FORM",
             help="text: paragraphs, fillers and repairs left out. marked: every word, with [reparanda] and {fillers}. "
             "srt, vtt: captions. jsonl: each frozen segment as a line of JSON. contact-lens: Amazon "
-            "Contact Lens' form of a call, with talk time and interruptions."
+            "Contact Lens' form of a call, with talk time and interruptions. omnisteval: a line a session for the "
+            "latency measure OmniSTEval.",
         ),
     ] = TranscriptForm.TEXT
     into: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Write a file for each recording there; else all is printed."),
+        typer.Option(metavar="FOLDER", help="Write a file for each recording into this folder instead of printing."),
     ] = None
     times: Annotated[bool, typer.Option(help="text, marked: say when each paragraph begins.")] = True
-    level: Annotated[CleaningLevel, typer.Option(help="How much is left out, as of `caesura punctuate`.")] = (
-        CleaningLevel.FULL
-    )
+    level: Annotated[
+        CleaningLevel, typer.Option(metavar="LEVEL", help="What is left out, as in `caesura punctuate`.")
+    ] = CleaningLevel.FULL
     numbers: NumbersOption = NumberForm.WORDS
     agree: AgreeOption = None
 
@@ -86,7 +88,7 @@ def transcribe(
     wanted: TranscriptOptions,
     captions: CaptionOptions,
 ) -> None:
-    """Make a transcript of each recording, without Kafka and Redis.
+    """Make a transcript of each recording, without Kafka.
 
     The format is recognised by what stands in a file (docs/recognisers.md). The speakers, channels and sessions of a
     file are one conversation: they stand side by side in order of time, with their names. The decoding is the worker's.
@@ -107,8 +109,8 @@ def transcribe(
     for number, file in enumerate(files):
         transcription = _Transcription(engine=engine, settings=settings, wanted=wanted, captions=captions)
         try:
-            if len(files) > 1 and file not in targets and wanted.output is not TranscriptForm.JSONL:
-                write(("\n" if number else "") + f"{file}\n\n")
+            if len(files) > 1 and file not in targets and wanted.output not in _LINES:
+                write(("\n" if number else "") + f"{shown_name(file)}\n\n")
             failed |= not transcription.write(file, targets.get(file))
         except CaesuraError as error:
             if len(files) == 1:
@@ -132,7 +134,7 @@ def _targets(files: Iterable[str], wanted: TranscriptOptions) -> dict[str, Path]
         if target in targets.values():
             raise FatalError(f"--into {wanted.into}: two recordings would be written to {target.name}")
         if target.exists() and file != "-" and target.samefile(file):
-            raise FatalError(f"--into {wanted.into}: the transcript of {file} would replace it")
+            raise FatalError(f"--into {wanted.into}: the transcript of {shown_name(file)} would replace it")
         targets[file] = target
     return targets
 
@@ -152,7 +154,7 @@ class _Transcription:
         recording = open_recording(file, lang=wanted.lang, given=format_named(wanted.given), agreement=wanted.agree)
         decoder = RecordingDecoder(self.engine, self.settings.decoding)
         count = SpeechCount()
-        live = file == "-"
+        live = file == "-" or wanted.output is TranscriptForm.OMNISTEVAL  # its delays are of each event
         events = recording.events if live or not sys.stderr.isatty() else counted(recording.events, doing="events")
         pieces = self._writer(recording).written(decoder.decoded(_noted(events, count), live=live), live=live)
         if target is None:
@@ -160,8 +162,8 @@ class _Transcription:
                 write(piece)
         else:
             _write_whole(target, "".join(pieces))
-        shown = "standard input" if file == "-" else file
-        written = f", written to {target}" if target is not None else ""
+        shown = shown_name(file)
+        written = f", written to {shown_name(str(target))}" if target is not None else ""
         echo(f"{shown}: {recording.format}, {count.told(count.events, 'event')}{written}", err=True)
         for reason, refused in decoder.refused.items():
             echo(f"{shown}: {counted_noun(refused, 'event')} refused: {reason}", err=True)
@@ -169,7 +171,7 @@ class _Transcription:
 
     def _writer(self, recording: Recording) -> TranscriptWriter:
         return TranscriptWriter(
-            name="standard input" if recording.name == "-" else recording.name,
+            name=shown_name(recording.name),
             form=self.wanted.output,
             limits=self.captions.limits,
             cleaning=self.settings.worker.cleaning(self.wanted.level),
@@ -190,4 +192,4 @@ def _write_whole(target: Path, text: str) -> None:
     try:
         target.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise FatalError(f"{target} cannot be written: {error.strerror}") from error
+        raise FatalError(f"{shown_name(str(target))} cannot be written: {error.strerror}") from error

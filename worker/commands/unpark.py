@@ -14,19 +14,23 @@ from caesura.worker.commands.terminal import echo
 from caesura.worker.errors import FatalError
 from caesura.worker.runtime.ledger.output_records import ledger_probe
 from caesura.worker.settings.tree import load_settings
-
-__all__ = ["unpark"]
+from caesura.worker.whole_numbers import MAX_PARTITION
 
 
 def unpark(
-    partitions: Annotated[list[int], typer.Argument(metavar="PARTITION...", min=0, help="As the logs name them.")],
+    partitions: Annotated[
+        list[int],
+        typer.Argument(
+            metavar="PARTITION...", min=0, max=MAX_PARTITION, help="Numbers of the partitions, as in the logs."
+        ),
+    ],
     config: ConfigOption = None,
     assignments: SetOption = None,
 ) -> None:
-    """Let parked partitions be claimed again, once what stopped them was fixed.
+    """Release parked partitions, after their fault was fixed.
 
-    The worker that holds a partition hears of it within five seconds. One that still cannot go on is parked again.
-    A partition that is not parked is left as it is.
+    The worker that holds a partition reads on within five seconds. If it still cannot, it parks the partition again.
+    Other partitions are not changed.
     """
     settings = load_settings(origin_of(config, assignments))
     await_sign_of_life(settings.kafka)

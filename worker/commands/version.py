@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from caesura.worker.commands.terminal import echo
 
-__all__ = ["version"]
-
 
 def version() -> None:
     """Print the version."""

@@ -12,8 +12,7 @@ from caesura.worker.commands.brokers import reached_brokers
 from caesura.worker.commands.options import ConfigOption, SetOption, origin_of
 from caesura.worker.commands.serve import needs_web, serve_assignments
 from caesura.worker.commands.terminal import echo
-
-__all__ = ["view"]
+from caesura.worker.whole_numbers import MAX_PORT
 
 
 def view(
@@ -21,13 +20,15 @@ def view(
     assignments: SetOption = None,
     *,
     host: Annotated[str | None, typer.Option(help="serve.host: address to listen on.", show_default=False)] = None,
-    port: Annotated[int | None, typer.Option(help="serve.port: port to listen on.", show_default=False)] = None,
-    from_start: Annotated[bool, typer.Option("--from-start", help="Everything that the topics hold.")] = False,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=MAX_PORT, help="serve.port: port to listen on.", show_default=False)
+    ] = None,
+    from_start: Annotated[bool, typer.Option("--from-start", help="Begin with the oldest records.")] = False,
 ) -> None:
-    """Show a cluster's sessions on a live page: words grey until they freeze, marks, repairs, causes, delays.
+    """Show a cluster's sessions on a live page.
 
-    It reads the segments, and the words where its user may, as no member of any group, and commits nothing. On this
-    machine alone, unless serve.host and serve.token say otherwise.
+    Words are grey until they freeze. It reads the segments, and also the words if its user may. It joins no group and
+    commits nothing. Other machines may connect only if serve.host and serve.token are set.
     """
     settings = reached_brokers(origin_of(config, serve_assignments(assignments, host, port)))
     with needs_web():

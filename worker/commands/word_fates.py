@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from caesura.schemas.events import WordsEvent
 from caesura.schemas.segments import Segment
 
-__all__ = ["WordFates"]
-
 
 @dataclass(slots=True)
 class _Fate:

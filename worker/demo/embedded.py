@@ -24,8 +24,6 @@ from caesura.worker.runtime.loop.loop import Worker
 from caesura.worker.settings.tree import Settings, SettingSources, load_settings
 from caesura.worker.telemetry.log import make_log
 
-__all__ = ["Cast", "embedded_parts"]
-
 _STOP_WITHIN_S = 15.0
 
 

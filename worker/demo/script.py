@@ -12,8 +12,6 @@ from caesura.schemas.events import Word, WordsEvent
 from caesura.schemas.versions import EVENT_VERSION
 from caesura.worker.feeds.timed_events import TimedEvent
 
-__all__ = ["TALKS", "TARGET", "Talk", "events"]
-
 TARGET = "captions"
 
 

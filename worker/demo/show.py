@@ -21,8 +21,6 @@ from caesura.worker.demo.view import picture, plain_lines
 from caesura.worker.errors import FatalError
 from caesura.worker.ports.records import Record
 
-__all__ = ["await_worker", "run_demo"]
-
 _JOIN_WITHIN_S = 20.0
 _END_WITHIN_S = 45.0
 _FRAME_S = 0.05

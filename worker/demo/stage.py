@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from caesura.schemas.events import WordsEvent
 from caesura.schemas.segments import SegmentWord, TranslationSegment
 
-__all__ = ["Speaker", "Stage"]
-
 
 @dataclass(slots=True, kw_only=True)
 class Speaker:

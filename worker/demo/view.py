@@ -15,8 +15,6 @@ from caesura.worker.core.rendering.rendering import Style, render_segment
 from caesura.worker.core.rendering.typography import typography_of
 from caesura.worker.demo.stage import Speaker, Stage
 
-__all__ = ["picture", "plain_lines", "shares"]
-
 _LOOK = {"RM": "red strike dim", "IM": "yellow strike dim"}
 _COLOURS = ("cyan", "magenta", "green", "yellow")
 _HEAD_LINES, _LEGEND_LINES, _PANEL_LINES, _PANEL_COLUMNS = 2, 1, 2, 4

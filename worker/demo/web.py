@@ -20,8 +20,6 @@ from caesura.worker.service.server.server import listening
 from caesura.worker.service.watch.topic_watch import WatchedTopics
 from caesura.worker.service.watch.watch_service import WatchService
 
-__all__ = ["run_web_demo"]
-
 _BREAK_S = 4.0
 
 
@@ -50,7 +48,8 @@ def run_web_demo(
         listener = listening(serve)
         stopping = threading.Event()
         speaking = threading.Thread(target=_speak, args=(cast, speed, stopping), name="speakers", daemon=True)
-        tell(f"{cast.parts}\nopen {listener.url} in a browser; Ctrl-C ends it")
+        tell(cast.parts)
+        tell(f"open {listener.url} in a browser; Ctrl-C ends it")
         speaking.start()
         try:
             service.run(listener, stop=cast.stop_on_fault)

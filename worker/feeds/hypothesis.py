@@ -11,22 +11,14 @@ from typing import Protocol
 
 from caesura.worker.errors import FatalError
 
-__all__ = [
-    "MAX_KEPT_CHARACTERS",
-    "MAX_MESSAGE_WORDS",
-    "MAX_NAME_CHARACTERS",
-    "MAX_TEXT_CHARACTERS",
-    "HeardWord",
-    "Hypothesis",
-    "Recogniser",
-    "UnreadableMessageError",
-]
-
 MAX_KEPT_CHARACTERS = 100_000
 """So much is kept of what is not final, in all channels of a connection: two hours of one speaker's words.
 
 Each message is compared with what is kept, so this bounds what a small message can cost, too.
 """
+
+MAX_GROWING_CHARACTERS = 20_000
+"""So much is taken of a text that grows with each message and is not final: each is read with all before it."""
 
 MAX_MESSAGE_WORDS = 20_000
 """A live message may have so many words, some two hours of speech; files have no such limit."""
@@ -69,7 +61,7 @@ class Hypothesis:
     empty where it has no name and a final result simply ends it. final: the recogniser says no more about this one.
     goes_on: the final is a part of what was told so far, and what was sent beyond it belongs to what follows.
     utterance_end: the speaker paused here, says the recogniser. reconnected: a new connection begins, its times start
-    at 0 again.
+    at 0 again. stopped: the recogniser was told to hear no more; there is nothing else in the hypothesis.
     """
 
     words: tuple[HeardWord, ...] = ()
@@ -80,6 +72,7 @@ class Hypothesis:
     utterance_end: bool = False
     heard_until_ms: int | None = None
     reconnected: bool = False
+    stopped: bool = False
 
 
 class Recogniser(Protocol):

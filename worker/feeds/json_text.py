@@ -9,9 +9,6 @@ from caesura.schemas import json_structure
 from caesura.schemas.dead_letters import DeadLetterReason
 from caesura.schemas.errors import InvalidEventError
 
-__all__ = ["UnheldJsonError", "is_cut_off", "json_value", "json_value_at", "with_decimal_points"]
-
-
 _DECIMAL_COMMA = re.compile(r'("\s{0,9}:\s{0,9}-?\d{1,20}),(?=\d)')
 
 _SIGN = re.compile(r'[{}\[\]]|"(?:[^"\\]++|\\.)*+"|"', re.DOTALL)

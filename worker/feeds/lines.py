@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from caesura.worker.errors import FatalError
-
-__all__ = ["read_lines", "readable_lines"]
+from caesura.worker.escaping import escaped
 
 _LONGEST_LINE_BYTES = 256 * 1024 * 1024  # a recording of days is one line of JSON; a device without an end is none
 
@@ -32,8 +31,8 @@ def read_lines(file: str, *, escaped_json: bool = False, longest_bytes: int = _L
                 yield line.decode("utf-8", "surrogateescape")
                 continue
             if at == 0 and line.startswith((b"\xff\xfe", b"\xfe\xff")):
-                raise FatalError(f"{_shown(file)} is UTF-16: save it as UTF-8") from None
-            raise FatalError(f"{_shown(file)} is not UTF-8 text (byte {at + error.start})") from None
+                raise FatalError(f"{shown_name(file)} is UTF-16: save it as UTF-8") from None
+            raise FatalError(f"{shown_name(file)} is not UTF-8 text (byte {at + error.start})") from None
 
 
 def readable_lines(file: str, *, longest_bytes: int = _LONGEST_LINE_BYTES) -> Iterator[str | None]:
@@ -52,17 +51,18 @@ def _lines(file: str, longest_bytes: int) -> Iterator[tuple[bytes, int]]:
             at = 0
             while line := lines.readline(longest_bytes + 1):
                 if len(line) > longest_bytes:
-                    raise FatalError(f"{_shown(file)} has a line of more than {longest_bytes} bytes")
+                    raise FatalError(f"{shown_name(file)} has a line of more than {longest_bytes} bytes")
                 for part in line.splitlines(keepends=True) if b"\r" in line[:-2] else (line,):
                     yield part, at
                     at += len(part)
     except OSError as error:
-        raise FatalError(f"{_shown(file)} cannot be read: {error.strerror}") from error
+        raise FatalError(f"{shown_name(file)} cannot be read: {error.strerror}") from error
 
 
 def _decoded(line: bytes, at: int) -> str:
     return line.decode("utf-8" if at else "utf-8-sig")
 
 
-def _shown(file: str) -> str:
-    return "standard input" if file == "-" else file
+def shown_name(file: str) -> str:
+    """Return a file's name as messages say it, on one line (``escaped``)."""
+    return "standard input" if file == "-" else escaped(file)

@@ -1,4 +1,4 @@
-"""The fields of a recogniser's message, read as its documentation says; a wrong one is named, never quoted."""
+"""Readers of the fields of a recogniser's message. Errors name a wrong field and never quote its value."""
 
 from __future__ import annotations
 
@@ -8,42 +8,28 @@ from json import JSONDecodeError
 
 from caesura.worker.feeds.hypothesis import UnreadableMessageError
 from caesura.worker.feeds.json_text import UnheldJsonError, json_value
-
-__all__ = [
-    "confidence",
-    "either",
-    "flag",
-    "name_of",
-    "number",
-    "object_in_text",
-    "object_or_empty",
-    "objects",
-    "part",
-    "text",
-    "written_list",
-]
+from caesura.worker.whole_numbers import whole_number
 
 Message = Mapping[str, object]
 
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 _LARGEST = 2**53 - 1
-_LARGEST_DIGITS = 16
 
 
 def text(message: Message, name: str) -> str:
-    """Return a text; empty where it is missing or null."""
+    """Return a text; empty if it is missing or null."""
     value = message.get(name)
     if value is None:
         return ""
     if not isinstance(value, str):
         raise UnreadableMessageError(f"{name}: expected text")
     if _HALF_CHARACTER.search(value) is not None:
-        raise UnreadableMessageError(f"{name}: expected Unicode, and half a character stands there")
+        raise UnreadableMessageError(f"{name}: expected Unicode, got half a character")
     return value
 
 
 def flag(message: Message, name: str) -> bool:
-    """Return true or false; false where it is missing or null."""
+    """Return true or false; false if it is missing or null."""
     value = message.get(name)
     if value is None:
         return False
@@ -53,19 +39,19 @@ def flag(message: Message, name: str) -> bool:
 
 
 def number(message: Message, name: str) -> int | None:
-    """Return a whole number of at most 2**53 - 1, also one written as text; None where it is missing or null."""
+    """Return a whole number of at most 2**53 - 1, also one written as text; None if it is missing or null."""
     value = message.get(name)
     if value is None:
         return None
-    if isinstance(value, str) and value.isdecimal() and len(value) <= _LARGEST_DIGITS:
-        value = int(value)
+    if isinstance(value, str):
+        value = whole_number(value, _LARGEST)
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > _LARGEST:
         raise UnreadableMessageError(f"{name}: expected a whole number")
     return value
 
 
 def name_of(value: object, field: str) -> str:
-    """Return what a channel, a speaker or a turn is called, by text or by a number; empty of null."""
+    """Return the name of a channel, speaker or turn from a text or a number; empty if null."""
     if value is None:
         return ""
     if not isinstance(value, str | int | float) or (isinstance(value, int) and abs(value) > _LARGEST):
@@ -74,7 +60,7 @@ def name_of(value: object, field: str) -> str:
 
 
 def objects(message: Message, name: str) -> list[Message]:
-    """Return a list of objects; empty where it is missing or null."""
+    """Return a list of objects; empty if it is missing or null."""
     value = message.get(name)
     if value is None:
         return []
@@ -84,7 +70,7 @@ def objects(message: Message, name: str) -> list[Message]:
 
 
 def written_list(message: Message, name: str) -> list[object]:
-    """Return a list, also one that was written as text; empty where it is neither."""
+    """Return a list, also one that is written as JSON in a text; otherwise an empty list."""
     value = message.get(name)
     if isinstance(value, str):
         try:
@@ -97,7 +83,7 @@ def written_list(message: Message, name: str) -> list[object]:
 
 
 def object_in_text(message: Message, name: str) -> Message:
-    """Return the object that a text is, as some senders nest JSON; an object that stands there as it is."""
+    """Return an object, also one that is written as JSON in a text."""
     value = message.get(name)
     try:
         value = json_value(value) if isinstance(value, str) else value
@@ -109,7 +95,7 @@ def object_in_text(message: Message, name: str) -> Message:
 
 
 def part(message: Message, name: str) -> Message:
-    """Return an object; an empty one where it is missing or null."""
+    """Return an object; an empty one if it is missing or null."""
     value = message.get(name)
     if value is None:
         return {}
@@ -119,17 +105,17 @@ def part(message: Message, name: str) -> Message:
 
 
 def object_or_empty(value: object) -> Message:
-    """Return an object, or an empty one of anything else: for telling messages apart."""
+    """Return the value if it is an object, otherwise an empty one; for recognising messages."""
     return value if isinstance(value, Mapping) else {}
 
 
 def either(message: Message, *names: str) -> object:
-    """Return the first of some fields that is there and not null: a field's names in several releases."""
+    """Return the first of these fields that is not null, for a field whose name differs between releases."""
     return next((message[name] for name in names if message.get(name) is not None), None)
 
 
 def confidence(message: Message, name: str) -> float | None:
-    """Return a confidence from 0 to 1, also one written as text; None where it is missing or on another scale."""
+    """Return a confidence from 0 to 1, also one written as text; None if it is missing or on another scale."""
     value = message.get(name)
     if isinstance(value, str):
         try:

@@ -11,8 +11,6 @@ from caesura.worker.feeds.spoken_text import spoken_text
 from caesura.worker.feeds.times import seconds_ms, spread
 from caesura.worker.feeds.written_words import unmarked, words_of, written_units
 
-__all__ = ["WordFields", "bare_words", "spread_text"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordFields:

@@ -8,8 +8,6 @@ from json import JSONDecodeError
 from caesura.worker.feeds.hypothesis import UnreadableMessageError
 from caesura.worker.feeds.json_text import UnheldJsonError, is_cut_off, json_value_at, with_decimal_points
 
-__all__ = ["json_messages"]
-
 _BEGINNING, _ENDING = ("{", "["), ("}", "]")
 _TRIES, _TRIED_AT_ONCE = 8, 65_536
 

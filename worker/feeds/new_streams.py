@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["StreamClock"]
-
 _STREAMS_KEPT = 1024
 _JITTER_MS = 100
 _FAR_BACK_MS = 2000

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 
 from caesura.worker.feeds.timed_events import TimedEvent
 
-__all__ = ["paced"]
-
 _LONGEST_SLEEP_S = 3600.0  # an operating system sleeps for some centuries at most; a time may be later than that
 
 

@@ -12,8 +12,7 @@ from caesura.schemas.events import WordsEvent
 from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis, Recogniser, UnreadableMessageError
 from caesura.worker.feeds.session_events import SessionEvents
 from caesura.worker.feeds.stable_words import StableWords
-
-__all__ = ["RecognisedSpeech"]
+from caesura.worker.feeds.stated_language import stated_language
 
 _CHARACTERS = 8
 
@@ -37,6 +36,8 @@ class RecognisedSpeech:
         self._events = events
         self._most_words = most_words
         self._stable = StableWords(recogniser.agreement if agreement is None else agreement)
+        self.has_stopped = False
+        """The last message says that no more is heard: the call is over, or its transcription paused."""
 
     @property
     def revised(self) -> int:
@@ -54,7 +55,11 @@ class RecognisedSpeech:
 
     def events(self, message: Mapping[str, object], *, elapsed_ms: int | None = None) -> Iterator[WordsEvent]:
         """Yield the events of a message one by one, as ``take`` returns them: each is made when it is asked for."""
-        yield from self._taken(self._within_limit(self._recogniser.read(message)), elapsed_ms)
+        self.has_stopped = False
+        hypotheses = self._within_limit(self._recogniser.read(message))
+        if any(hypothesis.words for hypothesis in hypotheses) and (lang := stated_language(message)) is not None:
+            self._events.speak(lang)
+        yield from self._taken(hypotheses, elapsed_ms)
 
     def reconnect(self, recogniser: Recogniser, *, elapsed_ms: int | None = None) -> list[WordsEvent]:
         """Begin a new connection, read by a recogniser of its own; return what the old one still had."""
@@ -74,19 +79,30 @@ class RecognisedSpeech:
             yield from self._events.end()
 
     def _within_limit(self, hypotheses: Iterable[Hypothesis]) -> list[Hypothesis]:
-        """Return all hypotheses of a message; UnreadableMessageError where they have too many words."""
-        taken, words = [], 0
+        """Return all hypotheses of a message; UnreadableMessageError where they have too many words.
+
+        The reader is run to its end all the same: what it keeps of the message would stay with it else.
+        """
+        taken: list[Hypothesis] = []
+        words, over = 0, False
         for hypothesis in hypotheses:
-            taken.append(hypothesis)
             words += 1 + sum(1 + len(word.text) // _CHARACTERS for word in hypothesis.words)
-            if self._most_words is not None and words > self._most_words:
-                raise UnreadableMessageError(f"oversized: words: expected at most {self._most_words} in a message")
+            over = over or (self._most_words is not None and words > self._most_words)
+            if over:
+                taken.clear()
+            else:
+                taken.append(hypothesis)
+        if over:
+            raise UnreadableMessageError(f"oversized: words: expected at most {self._most_words} in a message")
         return taken
 
     def _taken(self, hypotheses: Iterable[Hypothesis], elapsed_ms: int | None) -> Iterator[WordsEvent]:
         for hypothesis in hypotheses:
             if hypothesis.reconnected:
                 yield from self._restart(elapsed_ms)
+                continue
+            if hypothesis.stopped:
+                self.has_stopped = True
                 continue
             if self._stable.repeats(hypothesis):
                 continue

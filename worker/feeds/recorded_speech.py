@@ -11,10 +11,12 @@ from caesura.schemas.events import WordsEvent
 from caesura.worker.errors import FatalError
 from caesura.worker.feeds.file_format import LOOKED_AT_LINES, FileFormat, SpeechFormat, recognised_format, spoken_lines
 from caesura.worker.feeds.foreign_files import is_lone_value
+from caesura.worker.feeds.format_check import FormatCheck
 from caesura.worker.feeds.formats import captions, ctm
 from caesura.worker.feeds.formats.jsonl import events_of_json_lines
 from caesura.worker.feeds.formats.text import events_of_text
 from caesura.worker.feeds.hypothesis import Hypothesis, UnreadableMessageError
+from caesura.worker.feeds.lines import shown_name
 from caesura.worker.feeds.messages import json_messages
 from caesura.worker.feeds.recognised_speech import RecognisedSpeech
 from caesura.worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
@@ -22,9 +24,6 @@ from caesura.worker.feeds.refusal import BadLineError
 from caesura.worker.feeds.session_events import SessionEvents
 from caesura.worker.feeds.speaker_labels import SpeakerLabels
 from caesura.worker.feeds.timed_events import Pace, TimedEvent, timed
-from caesura.worker.feeds.whose_messages import WhoseMessages
-
-__all__ = ["RecordedSpeech"]
 
 _CAPTIONS = {
     FileFormat.SRT: captions.srt_hypotheses,
@@ -66,7 +65,7 @@ class RecordedSpeech:
         try:
             yield from self._events(lines, known)
         except (BadLineError, UnreadableMessageError) as error:
-            raise FatalError(f"{self._shown}: {error}") from None
+            raise FatalError(f"{shown_name(self.name)}: {error}") from None
 
     def _events(self, lines: Iterable[str], known: SpeechFormat) -> Iterator[TimedEvent]:
         if known is FileFormat.JSONL:
@@ -89,9 +88,9 @@ class RecordedSpeech:
 
     def _of_messages(self, lines: Iterable[str], name: RecogniserName, numbered: SessionEvents) -> Iterator[WordsEvent]:
         speech = RecognisedSpeech(RECOGNISERS[name].reader(), numbered, agreement=self.agreement)
-        whose, words = WhoseMessages(name), 0
+        check, words = FormatCheck(name), 0
         read = _Counted(lines)
-        for message in map(whose.look, json_messages(read, passed_over=frozenset({"Done!"}))):
+        for message in map(check.checked, json_messages(read, passed_over=frozenset({"Done!"}))):
             try:
                 events = speech.take(message)
             except UnreadableMessageError as error:
@@ -102,8 +101,8 @@ class RecordedSpeech:
         for event in speech.finish(end=True):
             words += len(event.words)
             yield event
-        if (doubt := whose.doubt(words)) is not None:
-            raise FatalError(f"{self._shown}: {doubt}")
+        if (doubt := check.warning(words)) is not None:
+            raise FatalError(f"{shown_name(self.name)}: {doubt}")
 
     def _undecided(self, head: list[str]) -> bool:
         """Tell whether more lines could say more; what comes live on standard input is not kept waiting for them."""
@@ -113,16 +112,9 @@ class RecordedSpeech:
         return len(head) < LOOKED_AT_LINES and (not text or is_lone_value(text))
 
     @property
-    def _shown(self) -> str:
-        return "standard input" if self.name == "-" else self.name
-
-    @property
     def _stem(self) -> str:
-        return (
-            "stdin"
-            if self.name == "-"
-            else Path(self.name).stem.encode("utf-8", "replace")[:_LONGEST_STEM_BYTES].decode(errors="ignore")
-        )
+        stem = "stdin" if self.name == "-" else shown_name(Path(self.name).stem)
+        return stem.encode("utf-8", "replace")[:_LONGEST_STEM_BYTES].decode(errors="ignore")
 
 
 class _Counted:

@@ -10,8 +10,6 @@ from caesura.schemas.codec import decode_event
 from caesura.schemas.events import WordsEvent
 from caesura.worker.errors import FatalError
 
-__all__ = ["BadLineError", "event_as_read", "why_refused"]
-
 
 class BadLineError(FatalError):
     """A line of a file that is not what its format has; names the line, never quotes it."""
@@ -22,7 +20,7 @@ def event_as_read(event: WordsEvent | Mapping[str, object]) -> WordsEvent:
     try:
         return decode_event(msgspec.msgpack.encode(event))
     except UnicodeError:
-        raise ValueError("text: expected Unicode, and half a character stands there") from None
+        raise ValueError("text: expected Unicode, got half a character") from None
     except OverflowError:
         raise ValueError("out_of_range: expected no number of more than 64 bits") from None
     except RecursionError:

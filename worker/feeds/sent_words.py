@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["MAX_EDITS", "after_sent", "words_alike"]
-
 MAX_EDITS = 64
 """So many edits are looked for: so many words sent, after those that are alike, are always matched exactly."""
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 
 from caesura.schemas.events import MAX_EVENT_WORDS, MAX_WORD_CHARACTERS, Word, WordsEvent
 from caesura.schemas.versions import EVENT_VERSION
+from caesura.worker.core.language.rules import primary_language
 from caesura.worker.errors import FatalError
 from caesura.worker.feeds.hypothesis import HeardWord, UnreadableMessageError
 from caesura.worker.feeds.refusal import why_refused
-
-__all__ = ["GUESSED_ENDS", "SessionEvents"]
 
 GUESSED_ENDS = {"word_ends": "guessed"}
 """The attribute of an event some of whose words have ends that its recogniser did not give."""
@@ -70,6 +69,11 @@ class SessionEvents:
         )
         if (why := why_refused(event)) is not None:
             raise FatalError(f"the session cannot be sent: {why}")
+
+    def speak(self, lang: str) -> None:
+        """Take the language that a recogniser states for all further events; one that is known keeps its region."""
+        if primary_language(lang) != primary_language(self.lang):
+            self.lang = lang
 
     def refuse(self, error: UnreadableMessageError) -> None:
         """Tell that a part of a message is not sent; raise the error where nobody is told."""

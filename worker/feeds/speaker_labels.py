@@ -1,18 +1,22 @@
-"""Speakers' labels in written speech: ``SPEAKER_00:``, ``[Speaker 1]``, ``MAN 2:``, ``Anna Berg:``, ``Agent:``.
+"""Speakers' labels in written speech: ``SPEAKER_00:``, ``[Speaker 1]``, ``MAN 2:``, ``**Anna Berg:**``, ``Agent:``.
 
 A label stands at the beginning of a line, or is a line of its own. What looks like one is a label where it recurs in
 the text, where it counts speakers (``Speaker 1``), where it is one of several parts in a call (``Agent``,
 ``Customer``), or where it is written in capitals in captions. It is not spoken, and names who speaks until the next.
+
+Names without a colon need more: ``[JOHN] hello`` at half of all cues or lines, where no sound and no language stands in
+brackets, or a line of its own above the words of half of all cues or paragraphs; two names at least, and most recur.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-__all__ = ["FoundLabel", "SpeakerLabels"]
+from caesura.worker.feeds.spoken_text import is_sound_or_filler
 
 _LONGEST_NAME_BYTES = 45  # it stands in a session's name
 _TURN = re.compile(r"\s*(?:[-–—]{1,3}\s+|[-–—](?=[^\W\d])|>>+\s*)?")
@@ -20,7 +24,9 @@ _PART = (
     r"speaker|spk|sprecher|participant|person|caller|agent|customer|client|host|guest|interviewer|interviewee|operator|"
     r"doctor|patient|man|woman|boy|girl|male|female|voice|user|channel|narrator|moderator|assistant|representative"
 )
-_COUNTED = re.compile(rf"(?:{_PART})[ _-]?#?\d{{1,3}}|(?:speaker|spk)[ _-]?[A-Z]|说话人\s?\d{{1,3}}", re.IGNORECASE)
+_LETTERED = r"(?:speaker|spk)(?:[ _-]|(?-i:(?<=[a-z])(?=[A-Z])))[A-Z]|说话人\s?\d{1,3}"
+_COUNTED = re.compile(rf"(?:{_PART})[ _-]?#?\d{{1,3}}|{_LETTERED}", re.IGNORECASE)
+_ALONE = re.compile(rf"(?:speaker|spk|sprecher|participant)[ _-]?#?\d{{1,3}}|{_LETTERED}", re.IGNORECASE)
 _DIARIZED = re.compile(
     r"[\[({<]?((?:SPEAKER|SPK)_\d{1,3})\b[\])}>]?\s{0,3}(?:\([^()\n]{1,40}\)\s{0,3}(?=[:：]))?"
     r"(?:[:：>|]|[-–—]{1,2}(?=\s))?",
@@ -29,7 +35,16 @@ _DIARIZED = re.compile(
 _COUNTED_TIGHT = re.compile(r"([^:：\n]{1,20})[:：](?!\d)")
 _ROLE = re.compile(rf"(?:{_PART})", re.IGNORECASE)
 _BRACKETED = re.compile(r"(?:\[([^\[\]\n]{1,40})\]|\(([^()\n]{1,40})\)|<([^<>\n]{1,40})>)(:|：|(?=\s|$))")
+_REMARK = re.compile(
+    r"\b(?:thunder\w*|rain(?:ing)?|wind|doors?|phones?|engines?|guns?|gun(?:shots?|fire)|explosions?|sirens?|alarms?|"
+    r"bells?|horns?|howl\w*|rumbl\w*|rustl\w*|slams?|footsteps|speaks?|speaking|inaudible|indistinct|unintelligible|"
+    r"foreign|language|cross-?talk|english|spanish|french|german|italian|portuguese|russian|ukrainian|polish|dutch|"
+    r"greek|latin|turkish|arabic|hebrew|hindi|urdu|chinese|mandarin|cantonese|japanese|korean|vietnamese|thai|swedish)\b",
+    re.IGNORECASE,
+)  # what a remark has in it, and hardly any name
 _NAMED = re.compile(r"([^:：\n]{1,60}?)\s{0,3}(?:\([^()\n]{1,40}\)\s{0,3})?(?::(?=\s|$)|：)")
+_MARKED = re.compile(r"(\*{1,3})\[?([^*:：\[\]\n]{1,60})\]?(?:\s{0,3}[:：]\1|\1\s{0,3}[:：])(?=\s|$)")
+_HANDLE = re.compile(r"(?=[a-z]+[\d._-])[a-z][a-z\d._-]{1,19}")
 _NAME_WORD = re.compile(r"[\w'’.#-]+")
 _PARTICLES = frozenset(("de", "da", "di", "del", "der", "den", "la", "le", "van", "von", "of", "and", "bin", "al"))
 _CAPITALS = re.compile(r"[^\W\d_][\w .'’#-]*")
@@ -67,6 +82,14 @@ _NOT_NAMES = frozenset(
         "finally",
     )
 )
+_ANSWER = re.compile(
+    r"yes|no|yeah|yep|nope|ok|okay|right|sure|well|so|oh|hello|hi|hey|bye|goodbye|thanks|"
+    r"thank|please|sorry|good|great|fine|what|why|who|how|when|where|which|and|but|then|now|"
+    r"really|exactly|maybe|true|false|amen|welcome|wow|correct|alright|all|of|course|not|never|"
+    r"nothing|again|stop|go|wait|look|listen|come|i|you|he|she|it|we|they|the|a|an|is|that|"
+    r"this|there|here|ja|nein|doch|genau|danke|bitte|hallo|oui|non|merci|bonjour|si|sí|"
+    r"gracias|hola|bueno|claro"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +108,8 @@ class FoundLabel:
 class SpeakerLabels:
     """Which labels a text has: notes all beginnings of lines first, then tells labels apart from other words.
 
-    captions: a name in capitals is a label there, also where it comes once.
+    lines: those of the whole text, cues and paragraphs parted by blank ones. captions: a name in capitals is a label
+    there, also where it comes once.
     """
 
     def __init__(self, lines: Iterable[str] = (), *, captions: bool = False) -> None:
@@ -94,17 +118,23 @@ class SpeakerLabels:
         self._counts: Counter[str] = Counter()
         self._names: dict[str, str] = {}
         self._roles = self._lines = self._labelled = 0
-        for line in lines:
+        given = [line.strip() for line in lines]
+        for line in given:
             self.add(line)
+        blocks = _blocks(given)
+        self._bracketed = _names_in_brackets(blocks, alone=not captions)
+        self._alone = frozenset() if self._recurring or self._bracketed else _names_alone(blocks)
 
     def add(self, line: str) -> None:
         """Note a line that may begin with a label."""
+        if not line.strip():
+            return
         found = _candidate(line)
         if found is None or not found.name or found.end < len(line.rstrip()):
             self._lines += 1  # a label on a line of its own belongs to the line below it
         if found is not None and found.name:
             folded = found.name.casefold()
-            self._labelled += 1
+            self._labelled += not _HANDLE.fullmatch(found.name)
             self._counts[folded] += 1
             if found.sure or self._counts[folded] > 1:
                 self._recurring.add(folded)
@@ -116,6 +146,10 @@ class SpeakerLabels:
 
         A name in capitals that does not recur, in a text without other labels, names nobody and is not spoken.
         """
+        if line.strip().casefold() in self._alone:
+            return FoundLabel(line.strip(), len(line))
+        if self._bracketed and (name := _bracketed_name(line)) and name[0].casefold() in self._bracketed:
+            return FoundLabel(*name)
         found = _candidate(line)
         if found is None or not found.name:
             return found
@@ -133,9 +167,14 @@ class SpeakerLabels:
         Where nearly every line has one, as in short files of meetings, one need not recur.
         """
         labelled = self._counts[folded]
+        if _HANDLE.fullmatch(
+            self._names[folded]
+        ):  # a user's name, with a digit or sign in it: every speaker recurs, and few lines have none
+            known = sum(self._counts[name] for name in self._recurring)
+            return labelled > 1 and len(self._recurring) > 1 and known >= 0.5 * self._lines
         if labelled < 2:
-            every = len(self._counts) > 1 and self._labelled >= 0.8 * self._lines
-            return every and (self._captions or " " in folded)
+            every = len(self._counts) > 1 and self._labelled >= (0.5 if self._recurring else 0.8) * self._lines
+            return every and (self._captions or bool(self._recurring) or " " in folded)
         several = labelled > 2 or len(self._recurring) > 1
         return several or labelled * 50 >= self._lines or " " in folded or _is_capitals(self._names[folded])
 
@@ -150,18 +189,91 @@ def _candidate(line: str) -> FoundLabel | None:
         counted = _COUNTED.fullmatch(name) is not None
         if counted or (bracketed[4] and _is_name(name)):
             return FoundLabel(name, bracketed.end(), sure=counted)
-    named = _NAMED.match(line, begin)
+    marked = _MARKED.match(line, begin)  # Markdown's: **Name:**
+    named = marked or _NAMED.match(line, begin)
     if named is not None:
-        name = named[1].strip(" *_")
+        name = named[2 if marked else 1].strip(" *_")
         sure = _COUNTED.fullmatch(name) is not None
-        if sure or _is_name(name) or _ROLE.fullmatch(name):
+        if sure or _is_name(name) or _ROLE.fullmatch(name) or _is_handle(name):
             return FoundLabel(name, named.end(), sure=sure)
     tight = _COUNTED_TIGHT.match(line, begin)
     if tight is not None and _COUNTED.fullmatch(tight[1]) is not None:
         return FoundLabel(tight[1], tight.end(), sure=True)
-    if _COUNTED.fullmatch(line.strip()) is not None:
+    if _ALONE.fullmatch(line.strip()) is not None:
         return FoundLabel(line.strip(), len(line), sure=True)
     return FoundLabel("", begin, labelled=False) if line[:begin].strip() else None
+
+
+def _blocks(lines: Sequence[str]) -> list[list[str]]:
+    """Return cues or paragraphs, each with its lines; where none has several, a block a line, without blank ones."""
+    blocks: list[list[str]] = [[]]
+    for line in lines:
+        if line:
+            blocks[-1].append(line)
+        elif blocks[-1]:
+            blocks.append([])
+    told = [block for block in blocks if block]
+    return told if len(told) > 1 else [[line] for block in told for line in block]
+
+
+def _bracketed_name(line: str) -> tuple[str, int] | None:
+    """Return the name in brackets that a line begins with, and where it ends; None: no name, or a sound."""
+    found = _BRACKETED.match(line, _turn_end(line))
+    name = next((group for group in found.groups()[:3] if group), "").strip() if found is not None else ""
+    if found is None or not _is_name(name) or is_sound_or_filler(name) or _REMARK.search(name) is not None:
+        return None
+    return name, found.end()
+
+
+def _names_in_brackets(blocks: Sequence[Sequence[str]], *, alone: bool) -> frozenset[str]:
+    """Return the names in brackets at the beginning of lines, folded; empty where they are remarks.
+
+    alone: a name may be a whole block, before the block of what is said; in captions such a cue is a sound.
+    """
+    found = [
+        name[0].casefold()
+        for block in blocks
+        for at, line in enumerate(block)
+        if (name := _bracketed_name(line)) and (alone or line[name[1] :].strip() or at + 1 < len(block))
+    ]
+    counts = Counter(found)
+    return frozenset(counts) if _are_speakers(counts, len(blocks)) else frozenset()
+
+
+def _names_alone(blocks: Sequence[Sequence[str]]) -> frozenset[str]:
+    """Return the names that stand on lines of their own above what is said, folded; empty where there are none."""
+    if all(len(block) == 1 for block in blocks):  # name and words in turn
+        lines = [block[0] for block in blocks]
+        recurring = {line for line, count in Counter(lines).items() if count > 1 and _is_name_alone(line)}
+        begins = [at for at, line in enumerate(lines) if line in recurring]
+        parted = [lines[at:end] for at, end in pairwise([*begins, len(lines)])]
+        if len(recurring) < 2 or begins[0] > 0 or any(len(block) < 2 for block in parted):
+            return frozenset()
+        return _names_alone(parted)
+    named = [block[0] for block in blocks if len(block) > 1 and _is_name_alone(block[0])]
+    if not any(" " in name or _is_capitals(name) for name in named):
+        return frozenset()  # ``Absolutely`` or ``Monday`` may recur as ``Anna`` does, and is spoken
+    heads = Counter(map(str.casefold, named))
+    others = {line.casefold() for block in blocks for line in (block[1:] if len(block) > 1 else block)}
+    return frozenset(heads) if _are_speakers(heads, len(blocks)) and not others & set(heads) else frozenset()
+
+
+def _are_speakers(counts: Counter[str], blocks: int) -> bool:
+    """Tell whether names are at least two, most of them recur, and half of all blocks has one."""
+    labelled = counts.total()
+    recurring = sum(count for count in counts.values() if count > 1)
+    return len(counts) > 1 and 2 * labelled >= blocks and 3 * recurring >= 2 * labelled
+
+
+def _is_name_alone(line: str) -> bool:
+    """Tell whether a whole line could be a name: in a script with capitals, and no answer such as ``Yes``."""
+    words = line.casefold().split()
+    return _is_name(line) and line[0].isupper() and line[-1] not in ".," and not any(map(_ANSWER.fullmatch, words))
+
+
+def _is_handle(name: str) -> bool:
+    """Tell whether a text could be a user's name in small letters; it is a speaker only where it recurs."""
+    return _HANDLE.fullmatch(name) is not None and name not in _NOT_NAMES and _ANSWER.fullmatch(name) is None
 
 
 def _turn_end(line: str) -> int:

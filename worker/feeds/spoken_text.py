@@ -5,8 +5,11 @@ replaced by spaces, one for one, so that places in the text stay.
 
 - ``[…]``, ``【…】``, ``♪…♪``, ``<…>`` and ``!SIL`` are no speech; ``[UH]`` and ``(um)`` are fillers and are spoken, as
   is ``[unk]``: something was said.
-- ``(…)`` is none, unless it touches a word: ``f(x)``, ``price(s)``, ``(re)open``. Round brackets within a sentence of
+- ``(…)`` is none, unless it touches a word: ``f(x)``, ``price(s)``, ``(re)open``, or is a formula within a sentence,
+  ``(1 - p)``. Round brackets within a sentence of
   characters without spaces touch what stands beside them; at a line's beginning or as a whole line they do not count.
+- ``# … #`` around whole lines is sung, as ``♪ … ♪``.
+- A bracket, and a song, may go on in the next cues: ``CUE_END`` stands between cues.
 - ``*…*`` is a sound where it stands alone or names one (``*coughs*``); else it is an emphasis and is spoken.
 """
 
@@ -19,13 +22,15 @@ from dataclasses import replace
 from caesura.worker.feeds.hypothesis import HeardWord
 from caesura.worker.feeds.written_words import unmarked
 
-__all__ = ["spoken_pieces", "spoken_text", "spoken_words"]
-
+CUE_END = "\f\n"
 _LONGEST = 300
+_MOST_BORDERS = 2
 _BRACKETS = {"[": "]", "(": ")", "【": "】", "（": "）", "［": "］", "〔": "〕", "<": ">", "*": "*"}
-_OPENING = re.compile(r"[\[(【（［〔<*♪♫♬🎵🎶]|!SIL\b")
+_OPENING = re.compile(r"[\[(【（［〔<*♪♫♬🎵🎶]|!SIL\b|^#(?=\s)", re.MULTILINE)
 _NOTES = "♪♫♬🎵🎶"
+_SUNG = re.compile(r"#[^#]{1,300}\s#[^\S\n]*$", re.MULTILINE)
 _NOTE = re.compile(rf"[{_NOTES}]")
+_ITEM = re.compile(r"\n\s{0,3}\w{1,2}\Z")
 _NOTE_RUN = re.compile(rf"[{_NOTES}]+")
 _NOT_NOTE = re.compile(rf"[^{_NOTES}\s]|$")
 _FILLER = re.compile(
@@ -37,6 +42,8 @@ _SOUND = re.compile(
     r"moan|grunt|scream|whisper|yawn|sneez|whistl|hum|sing|nois|silence|beep|ring|click|knock|bark|static|crowd|pause)",
     re.IGNORECASE,
 )
+_FORMULA = re.compile(r"[^:：]*[\d+=/*^][^:：]*")
+_TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
 _SENTENCE_ENDS = ".?!…。？！\n"
 
 
@@ -48,6 +55,11 @@ def spoken_text(text: str) -> str:
     return "".join(kept)
 
 
+def is_sound_or_filler(text: str) -> bool:
+    """Tell whether what stands in brackets is a filler, or has a word for a sound in it."""
+    return _FILLER.fullmatch(text) is not None or any(map(_SOUND.match, text.split()))
+
+
 def spoken_pieces(pieces: Sequence[str]) -> list[str]:
     """Return what of each piece is speech; the pieces follow one another as they stand."""
     whole = spoken_text("".join(pieces))
@@ -56,6 +68,12 @@ def spoken_pieces(pieces: Sequence[str]) -> list[str]:
         told.append(whole[at : at + len(piece)])
         at += len(piece)
     return told
+
+
+def spoken_cues(cues: Sequence[str]) -> list[str]:
+    """Return what of each cue or segment is speech; a bracket or a song may go on in the next ones."""
+    spoken = spoken_pieces([f"{cue}{CUE_END}" for cue in cues])
+    return [piece[: len(cue)] for cue, piece in zip(cues, spoken, strict=True)]
 
 
 def spoken_words(words: Sequence[HeardWord]) -> tuple[HeardWord, ...]:
@@ -79,13 +97,19 @@ def _unspoken(text: str) -> Iterator[tuple[int, int]]:
         if sign == "!SIL":
             at = opening.end()
             yield begin, at
+        elif sign == "#":
+            sung = _SUNG.match(text, begin)
+            if sung is not None and sung[0].count("\f") <= _MOST_BORDERS:
+                at = sung.end()
+                yield begin, at
         elif sign in _NOTES:
             at = _song_end(text, begin, closing)
             yield begin, at
         else:
             close = closing.after(begin, _BRACKETS[sign])
-            if close is None:
+            if close is None or not _within(text, begin, close, sign):
                 continue
+            close = _outer_close(text, begin, close, sign)
             inside = text[begin + 1 : close]
             if _FILLER.fullmatch(inside.strip(" \n.,…-")):
                 yield begin, begin + 1
@@ -119,19 +143,49 @@ class _Closing:
         return at if at >= 0 else None
 
 
+def _within(text: str, begin: int, close: int, sign: str) -> bool:
+    """Tell whether a bracket ends in its cue, or in one of the next without another that opens in between."""
+    borders = text.count("\f", begin, close)
+    if borders and (text[max(begin - 1, 0) : begin].strip() or _ITEM.search(text, begin, close) is not None):
+        return False  # ``:(`` opens no bracket, and ``2)`` at a line's beginning closes none
+    return not borders or (sign not in "*<" and borders <= _MOST_BORDERS and sign not in text[begin + 1 : close])
+
+
+def _outer_close(text: str, begin: int, close: int, sign: str) -> int:
+    """Return where a bracket with others of its kind inside is closed; its first closing one if they do not match."""
+    depth = 0
+    if sign != "*" and sign in text[begin + 1 : close]:
+        for at in range(begin, min(len(text), begin + _LONGEST)):
+            depth += (text[at] == sign) - (text[at] == _BRACKETS[sign])
+            if not depth:
+                return at
+    return close
+
+
 def _song_end(text: str, begin: int, closing: _Closing) -> int:
     """Return where what is sung ends: at the next notes, at the line's end, or with the note that stands alone."""
     first = _NOT_NOTE.search(text, begin)
     if first is None or not first[0]:
         return len(text)
+    if "\f" in text[begin : first.start()]:
+        return first.start()  # music, and nothing sung: the note is a cue of its own
     close = closing.note_after(first.start())
-    if close is not None and close <= begin + _LONGEST and not _is_line(text, close):
+    if close is not None and close <= begin + _LONGEST and not _is_line(text, close) and _is_sung(text, begin, close):
         run = _NOTE_RUN.match(text, close)
         return close + 1 if run is None else run.end()
     if not _is_line(text, begin):
         return begin + 1
     end = text.find("\n", first.start())
-    return len(text) if end < 0 else end
+    end = len(text) if end < 0 else end
+    return end if end <= begin + _LONGEST else begin + 1  # a whole recording may stand on a line
+
+
+def _is_sung(text: str, begin: int, close: int) -> bool:
+    """Tell whether notes are around one song: in one cue, or from a line's beginning to another's end in later cues."""
+    if "\f" not in text[begin:close]:
+        return True
+    rest = text[close : close + _LONGEST].partition("\n")[0]
+    return _is_line(text, begin) and not rest.strip(f"{_NOTES} \f")
 
 
 def _is_speech(text: str, begin: int, close: int, sign: str) -> bool:
@@ -148,7 +202,8 @@ def _is_speech(text: str, begin: int, close: int, sign: str) -> bool:
         case "(" | "（":
             if any(char >= "\u3040" for char in inside) and _is_line(text, begin):
                 return False  # a speaker's name, as Chinese and Japanese captions begin with one
-            return before.isalnum() or (after.isalnum() and not any(map(str.isspace, inside)))
+            formula = _FORMULA.fullmatch(inside) and not _TWO_LETTERS.search(inside) and not _is_line(text, begin)
+            return before.isalnum() or bool(formula) or (after.isalnum() and not any(map(str.isspace, inside)))
         case _:
             return bool(before.strip())
 

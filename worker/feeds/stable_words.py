@@ -41,8 +41,6 @@ from caesura.worker.feeds.hypothesis import (
 )
 from caesura.worker.feeds.sent_words import after_sent, words_alike
 
-__all__ = ["StableWords"]
-
 _OPEN_KEPT, _CLOSED_KEPT = 64, 1024
 _UTTERANCE_CHARACTERS = 64
 _LAST_CHARACTERS = 512

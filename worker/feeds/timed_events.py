@@ -11,8 +11,6 @@ from caesura.schemas.events import MAX_WORD_CHARACTERS, WordsEvent
 from caesura.worker.feeds.hypothesis import UnreadableMessageError
 from caesura.worker.feeds.refusal import BadLineError, event_as_read, why_refused
 
-__all__ = ["Pace", "TimedEvent", "ended", "routed", "timed", "word_event"]
-
 _MS_A_MINUTE = 60_000
 
 

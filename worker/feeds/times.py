@@ -14,13 +14,12 @@ from datetime import UTC, datetime
 
 from caesura.worker.feeds.hypothesis import HeardWord
 
-__all__ = ["clock_ms", "date_ms", "duration_ms", "ends_guessed", "iso_ms", "ms", "seconds_ms", "spread", "ticks_ms"]
-
 _LONGEST_WORD_MS = 1000
 _MS_A_CHARACTER = 60
 _LARGEST_MS = 2**53 - 1
 _LONGEST_DATE = 40
 _CLOCK = re.compile(r"(?:(\d{1,6}):)?(\d{1,6}):(\d{1,2})(?:[.,:](\d{1,9}))?")
+_SECONDS = re.compile(r"()()(\d{1,6})[.,](\d{1,9})")
 
 _ISO = re.compile(r"PT(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?")
 
@@ -71,12 +70,18 @@ def date_ms(value: object) -> int | None:
 
 
 def clock_ms(text: str) -> int | None:
-    """Return milliseconds of ``hh:mm:ss,mmm`` or ``mm:ss.mmm``, its fraction may be left out; None of anything else."""
-    match = _CLOCK.fullmatch("".join(text.split()))
+    """Return milliseconds of ``hh:mm:ss,mmm``, ``mm:ss.mmm`` or ``ss.mmm``; None of anything else.
+
+    The fraction may be left out where there are minutes.
+    """
+    tight = "".join(text.split())
+    match = _CLOCK.fullmatch(tight) or _SECONDS.fullmatch(tight)
     if match is None:
         return None
     hours, minutes, seconds, fraction = match.groups()
-    return ((int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds)) * 1000 + int((fraction or "").ljust(3, "0")[:3])
+    return ((int(hours or 0) * 60 + int(minutes or 0)) * 60 + int(seconds)) * 1000 + int(
+        (fraction or "").ljust(3, "0")[:3]
+    )
 
 
 def ends_guessed(words: Sequence[HeardWord], *, until_ms: int | None = None) -> tuple[HeardWord, ...]:

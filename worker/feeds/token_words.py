@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from caesura.worker.feeds.hypothesis import HeardWord
 from caesura.worker.feeds.written_words import UNSPACED, unmarked
 
-__all__ = ["Token", "begins_word", "words_of_tokens"]
-
 _UNSPACED = re.compile(rf"[{UNSPACED}]")
 _UNIT = re.compile(rf"[{UNSPACED}]|[^{UNSPACED}]+")
 

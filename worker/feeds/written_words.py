@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from unicodedata import category
 
-__all__ = ["UNSPACED", "is_mark", "is_written", "unmarked", "words_of", "written_units"]
-
 # Chinese characters and kana, as sent one by one; Thai and the like stay as they come, separated by white space.
 UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _UNIT = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")

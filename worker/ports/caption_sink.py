@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-__all__ = ["CaptionSink"]
-
 
 class CaptionSink(Protocol):
     """Takes captions one after another. A caption that cannot be taken in time is no use later."""

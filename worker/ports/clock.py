@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-__all__ = ["Clock"]
-
 
 class Clock(Protocol):
     """Time, passed in so that tests own it."""

@@ -11,15 +11,6 @@ from caesura.worker.core.decoding.decoding_counts import DecodingCounts
 from caesura.worker.ports.observer import Event
 from caesura.worker.ports.reasons import CheckpointOutcome
 
-__all__ = [
-    "CheckpointTaken",
-    "CommitStep",
-    "CommitStepReached",
-    "DecodingCounted",
-    "ProducerRebuilt",
-    "SegmentsPublished",
-]
-
 
 class CommitStep(StrEnum):
     """The numbered steps of the commit protocol, in the order of an undisturbed checkpoint (docs/exactly-once.md)."""
@@ -44,7 +35,7 @@ class CommitStepReached(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointTaken(Event):
-    """A checkpoint, committed or not: durations in milliseconds by step, counts, and what was left out and why."""
+    """A checkpoint: milliseconds by step, and counts. dropped: partition -> why it did not commit for sure."""
 
     outcome: CheckpointOutcome
     partitions: int

@@ -9,8 +9,6 @@ from typing import Protocol
 from caesura.schemas.labels import Labels
 from caesura.worker.core.language.labelling import LabelRequest
 
-__all__ = ["Engine", "EngineModel", "EngineWork", "served_languages"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineModel:

@@ -7,8 +7,6 @@ from typing import Protocol
 
 from caesura.worker.ports.records import OutMessage, Record
 
-__all__ = ["LogReader"]
-
 
 class LogReader(Protocol):
     """Reads stretches of the log from outside the group; what a rebuild looks through."""

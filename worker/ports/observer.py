@@ -13,7 +13,7 @@ from typing import Protocol
 from typing_extensions import override
 
 from caesura.schemas.dead_letters import DeadLetterReason
-from caesura.worker.errors import AwaitedBroker, RetriableError, StoreError
+from caesura.worker.errors import AwaitedBroker, CaesuraError, StoreError
 from caesura.worker.ports.reasons import (
     CalledPart,
     CheckpointOutcome,
@@ -24,35 +24,6 @@ from caesura.worker.ports.reasons import (
     RebalanceKind,
     SaveOutcome,
 )
-
-__all__ = [
-    "BatchLabelled",
-    "BatchQueued",
-    "CallFailed",
-    "ClaimWaits",
-    "EngineFailed",
-    "EngineRestarted",
-    "Event",
-    "EventRefused",
-    "EventRepeated",
-    "LoopMoved",
-    "Observer",
-    "PartitionCaughtUp",
-    "PartitionClaimed",
-    "PartitionLetGo",
-    "PartitionParked",
-    "PartitionRebuilt",
-    "PhaseEntered",
-    "PositionMeasured",
-    "ReadinessReported",
-    "Rebalanced",
-    "RebuildSummary",
-    "SavesBehind",
-    "SessionsCounted",
-    "SessionsFlooding",
-    "SilentObserver",
-    "TookOver",
-]
 
 
 class Event:
@@ -298,7 +269,11 @@ class CallFailed(Event):
     detail: str = ""
 
     @classmethod
-    def of(cls, call: str, error: RetriableError) -> CallFailed:
-        """Return what is told of a call that raised this. Its text is ours and names nothing that was said."""
-        part = CalledPart.STORE if isinstance(error, StoreError) else CalledPart.BROKER
+    def of(cls, call: str, error: CaesuraError, part: CalledPart | None = None) -> CallFailed:
+        """Return what is told of a call that raised this; part: None where the error's kind names it.
+
+        Its text is ours and names nothing that was said.
+        """
+        if part is None:
+            part = CalledPart.STORE if isinstance(error, StoreError) else CalledPart.BROKER
         return cls(part=part, call=call, error=type(error).__name__, detail=str(error))

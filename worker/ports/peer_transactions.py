@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-__all__ = ["PeerTransactions"]
-
 
 class PeerTransactions(Protocol):
     """Ends a transaction that a dead peer left open, so that a claim need not wait for its time-out."""

@@ -8,8 +8,6 @@ from typing import Protocol
 from caesura.worker.ports.records import NextOffset, OutMessage
 from caesura.worker.ports.word_source import GroupMembership
 
-__all__ = ["Publisher"]
-
 
 class Publisher(Protocol):
     """A transactional producer. A transaction is begun, filled, given offsets, and committed or aborted."""

@@ -22,17 +22,6 @@ from caesura.worker.errors import (
     UnprovenOffsetError,
 )
 
-__all__ = [
-    "CalledPart",
-    "CheckpointOutcome",
-    "ClaimVerdict",
-    "ClaimWaitReason",
-    "ParkReason",
-    "PhaseName",
-    "RebalanceKind",
-    "SaveOutcome",
-]
-
 
 class ParkReason(StrEnum):
     """Why a partition waits for an operator."""
@@ -64,7 +53,6 @@ class PhaseName(StrEnum):
 
     CLAIMING = "claiming"
     REBUILDING = "rebuilding"
-    AWAITING_TURN = "awaiting_turn"
     LOADED = "loaded"
     PARKED = "parked"
 
@@ -95,7 +83,6 @@ class RebalanceKind(StrEnum):
 class ClaimWaitReason(StrEnum):
     """Why a partition waits to be loaded, or is claimed again, where it is not how its checkpoint ended."""
 
-    AWAITS_TURN = "turn"
     SAVE_REFUSED = "save_refused"
     UNPARKED = "unparked"
     # A call failed, by its place in the error tree (``errors``).
@@ -103,6 +90,7 @@ class ClaimWaitReason(StrEnum):
     OFFSET_UNPROVEN = "UnprovenOffsetError"
     ENGINE_FAILED = "EngineError"
     FOREIGN_STATE = "ForeignStateError"
+    OWN_FAULT = "OwnFaultError"  # our own code raised
     STORE_FAILED = "StoreError"
     CALL_FAILED = "RetriableError"
 
@@ -118,10 +106,9 @@ class ClaimWaitReason(StrEnum):
 
 
 class CheckpointOutcome(StrEnum):
-    """How a checkpoint ended, or why a partition was left out of one."""
+    """How a checkpoint ended."""
 
     COMMITTED = "committed"
-    EMPTY = "empty"
     ABORTED_ABORTABLE = "aborted_abortable"
     ABORTED_FENCED = "aborted_fenced"
     ABORTED_OUTCOME_UNKNOWN = "aborted_outcomeunknown"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-__all__ = ["CommittedOffset", "EndAnswer", "NextOffset", "OutMessage", "PartitionEnd", "PartitionStalled", "Record"]
+from caesura.schemas.segments import Segment
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -83,10 +83,11 @@ class NextOffset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutMessage:
-    """One record to publish inside the running transaction, to a given partition."""
+    """One record to publish inside the running transaction, to a given partition. segment: the one that it holds."""
 
     topic: str
     partition: int
     key: bytes | None
     value: bytes | None
     headers: tuple[tuple[str, bytes], ...] = ()
+    segment: Segment | None = None

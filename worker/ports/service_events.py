@@ -7,8 +7,6 @@ from enum import StrEnum
 
 from caesura.worker.ports.observer import Event
 
-__all__ = ["ClientRefused", "ClientWordsTaken", "ClientsConnected", "SessionsServed", "UnfrozenReported"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnfrozenReported(Event):

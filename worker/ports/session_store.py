@@ -8,8 +8,6 @@ from typing import Protocol
 
 from caesura.schemas.checkpoint import CheckpointId
 
-__all__ = ["PreparedSessions", "SessionStore", "StoreWrite", "StoredHead"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredHead:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-__all__ = ["TentativePublisher"]
-
 
 class TentativePublisher(Protocol):
     """A producer without transactions, whose records nothing rests on."""

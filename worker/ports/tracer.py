@@ -7,8 +7,6 @@ from typing import Protocol
 from caesura.worker.core.decoding.segment_writer import OutSegment
 from caesura.worker.ports.records import Record
 
-__all__ = ["SegmentSpan", "Tracer"]
-
 
 class SegmentSpan(Protocol):
     """The span of a segment that is staged; one that is never ended was never there."""

@@ -7,8 +7,6 @@ from typing import Protocol
 
 from caesura.worker.ports.records import CommittedOffset, EndAnswer, PartitionEnd, PartitionStalled, Record
 
-__all__ = ["GroupMembership", "RebalanceListener", "WordSource"]
-
 
 class GroupMembership(Protocol):
     """The group's metadata as a transaction needs it; opaque but for ``current``."""

@@ -1,7 +1,8 @@
 """Which settings a tree of dataclasses has: name, type, default, bounds, what may change; read off the fields.
 
-A leaf is a field of a section (``worker.commit_interval_ms``). Its bounds, description and when it may change stand in
-its ``msgspec.Meta``; a field with ``repr=False`` is a secret and is never shown.
+A leaf is a field of a section (``worker.commit_interval_ms``). The docstring of its class says what it is for
+(``name: text``), its ``msgspec.Meta`` has its bounds and when it may change; a field with ``repr=False`` is a secret
+and is never shown.
 """
 
 from __future__ import annotations
@@ -16,9 +17,8 @@ from typing import Any
 
 from msgspec import Meta
 
-__all__ = ["SECRET_SHOWN", "Leaf", "leaves", "shown"]
-
 _CREDENTIALS = re.compile(r"(\w://)\S+@")  # up to the last @: a password may hold a slash
+AT_A_ROLL_OUT = "at a roll-out"
 SECRET_SHOWN = "(set, not shown)"
 
 
@@ -26,8 +26,8 @@ SECRET_SHOWN = "(set, not shown)"
 class Leaf:
     """One setting.
 
-    type: the annotation as written. meta: what it says of bounds and purpose. said: what the section's docstring
-    says of it.
+    type: the annotation as written. meta: its bounds, if any. change: when it may change while sessions live.
+    description: what it is for; empty where the docstring has no text.
     """
 
     section: str
@@ -37,7 +37,8 @@ class Leaf:
     required: bool
     secret: bool
     meta: Meta | None
-    said: str = ""
+    change: str
+    description: str
 
     @property
     def path(self) -> str:
@@ -48,17 +49,6 @@ class Leaf:
     def variable(self) -> str:
         """Its name in the environment."""
         return f"CAESURA_{self.section}_{self.name}".upper()
-
-    @property
-    def description(self) -> str:
-        """What it is for; empty where nothing is said."""
-        return (self.meta.description if self.meta else None) or self.said
-
-    @property
-    def change(self) -> str:
-        """When it may change while sessions live."""
-        extra = (self.meta.extra if self.meta else None) or {}
-        return str(extra.get("change", "at a roll-out"))
 
     @property
     def is_list(self) -> bool:
@@ -102,7 +92,8 @@ def leaves(tree: type) -> Iterator[Leaf]:
     """Yield every setting of a tree whose fields are dataclasses (the sections), in the order they are written."""
     for section, section_type in typing.get_type_hints(tree).items():
         hints = typing.get_type_hints(section_type, include_extras=True)
-        said = _said(section_type)
+        descriptions = _descriptions(section_type)
+        change = getattr(section_type, "CHANGE", AT_A_ROLL_OUT)
         for field in dataclasses.fields(section_type):
             annotation, meta = _split(hints[field.name])
             default = field.default
@@ -116,7 +107,8 @@ def leaves(tree: type) -> Iterator[Leaf]:
                 required=default is dataclasses.MISSING,
                 secret=not field.repr,
                 meta=meta,
-                said=said.get(field.name, ""),
+                change=((meta and meta.extra) or {}).get("change", change),
+                description=descriptions.get(field.name, ""),
             )
 
 
@@ -160,17 +152,17 @@ def _range(meta: Meta) -> str:
     return f"`{meta.pattern}`" if meta.pattern else ""
 
 
-def _said(section_type: type) -> dict[str, str]:
-    """Read the descriptions ``name, name: text`` off a class's docstring; each goes on until the next one."""
+def _descriptions(section_type: type) -> dict[str, str]:
+    """Read ``name, name: text`` off the docstrings of a class and those it extends; each goes on until the next one."""
     names = "|".join(field.name for field in dataclasses.fields(section_type))
-    document = " ".join((section_type.__doc__ or "").split()).replace("``", "`")
-    starts = list(re.finditer(rf"\b((?:{names})(?:, (?:{names}))*): ", document))
-    ends = [*(start.start() for start in starts[1:]), len(document)]
     found: dict[str, str] = {}
-    for start, end in zip(starts, ends, strict=False):  # no start: one end too many
-        text = document[start.end() : end].strip().rstrip(".;") + "."
-        for name in start[1].split(", "):
-            found[name] = text[:1].upper() + text[1:]
+    for above in reversed(section_type.__mro__):
+        document = " ".join((above.__doc__ or "").split()).replace("``", "`")
+        starts = list(re.finditer(rf"\b((?:{names})(?:, (?:{names}))*): ", document))
+        ends = [*(start.start() for start in starts[1:]), len(document)]
+        for start, end in zip(starts, ends, strict=False):  # no start: one end too many
+            text = document[start.end() : end].strip().rstrip(".;") + "."
+            found |= dict.fromkeys(start[1].split(", "), text[:1].upper() + text[1:])
     return found
 
 

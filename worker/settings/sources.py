@@ -20,8 +20,6 @@ import msgspec
 from caesura.worker.errors import FatalError
 from caesura.worker.settings.catalogue import Leaf, leaves
 
-__all__ = ["CONFIG_VARIABLE", "PREFIX", "Given", "build", "gather", "meant"]
-
 PREFIX = "CAESURA_"
 CONFIG_VARIABLE = "CAESURA_CONFIG"
 _Tree = TypeVar("_Tree")
@@ -68,7 +66,7 @@ def gather(
             problems.append(f"--set: there is no setting {path!r}{meant(path, known)}")
     problems += [f"{given[path].source}: {path} cannot be set: {why}" for path, why in closed.items() if path in given]
     if problems:
-        raise FatalError("\n".join(problems))
+        raise FatalError(*problems)
     return given
 
 
@@ -86,7 +84,7 @@ def build(tree: type[_Tree], given: Mapping[str, Given]) -> _Tree:
         elif leaf.required:
             problems.append(f"{leaf.path} has no default: set {leaf.variable}, or {leaf.path} in the file")
     if problems:
-        raise FatalError("\n".join(problems))
+        raise FatalError(*problems)
     sections: dict[str, object] = {}
     for name, section_type in get_type_hints(tree).items():
         try:
@@ -94,7 +92,7 @@ def build(tree: type[_Tree], given: Mapping[str, Given]) -> _Tree:
         except (ValueError, FatalError) as error:
             problems.append(f"{name}: {error}")
     if problems:
-        raise FatalError("\n".join(problems))
+        raise FatalError(*problems)
     try:
         return tree(**sections)
     except ValueError as error:

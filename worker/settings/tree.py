@@ -16,28 +16,11 @@ from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.adapters.redis.settings import RedisSettings
 from caesura.worker.core.language.rules import DecodingRules, OptionBounds
 from caesura.worker.errors import FatalError
-from caesura.worker.inference.model.shipped import shipped_models
+from caesura.worker.inference.model.model_folder import shipped_models
 from caesura.worker.runtime.settings.settings import RuntimeSettings
 from caesura.worker.settings.catalogue import Leaf, leaves, shown
 from caesura.worker.settings.serving import ServeSettings
 from caesura.worker.settings.sources import Given, build, gather
-
-__all__ = [
-    "MUST_BE_SET",
-    "BrokerSettings",
-    "LocalSettings",
-    "SettingShown",
-    "SettingSources",
-    "Settings",
-    "load_broker_settings",
-    "load_local_settings",
-    "load_settings",
-    "load_settings_to_show",
-    "models_folder",
-    "models_folder_if_any",
-    "open_settings",
-    "settings_shown",
-]
 
 MUST_BE_SET = "(must be set)"
 _STANDS_IN = "unset"
@@ -61,6 +44,9 @@ class LocalSettings:
     decoding: DecodingRules = field(default_factory=DecodingRules)
     bounds: OptionBounds = field(default_factory=OptionBounds)
     serve: ServeSettings = field(default_factory=ServeSettings)
+
+    def __post_init__(self) -> None:
+        self.worker.require_names(self.serve.redact)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,8 +21,6 @@ from math import ceil
 
 from caesura.worker.sizing.measuring import Measured
 
-__all__ = ["SHARE_GIVEN", "Advice", "advise"]
-
 SHARE_GIVEN = 0.7
 """The share of a core, in the sessions that fit there, that a worker is planned to use (docs/capacity.md, ADR 0037)."""
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -23,11 +23,32 @@ from caesura.worker.ports.clock import Clock
 from caesura.worker.ports.engine import Engine
 from caesura.worker.runtime.settings.settings import RuntimeSettings
 from caesura.worker.sizing.resident_memory import resident_bytes
-from caesura.worker.sizing.rising import rising
 from caesura.worker.sizing.speech import EVENT_WORDS, WORDS_A_SECOND, LoadSpeaker
 from caesura.worker.sizing.unconnected_worker import UnconnectedWorker
 
-__all__ = ["OVERHEAD", "OWN_DELAY_MS", "LiveStage", "Measured", "Measurement"]
+
+def rising(first: int, most: int, carried: Mapping[int, bool], *, between: int) -> Iterator[int]:
+    """Yield how many sessions next: doubled up to ``most`` while they are carried, then the middle, ``between`` times.
+
+    carried: whether so many were; the caller adds each number's answer before it asks for the next. Where the first is
+    too many, what lies between none and it is tried: nothing is taken for carried that was not.
+    """
+    sessions = first
+    while sessions <= most:
+        yield sessions
+        if not carried[sessions]:
+            break
+        sessions *= 2
+    else:
+        return
+    least, beyond = (sessions // 2 if sessions > first else 0), sessions
+    for _ in range(between):
+        middle = (least + beyond) // 2
+        if middle == least:
+            return
+        yield middle
+        least, beyond = (middle, beyond) if carried[middle] else (least, middle)
+
 
 OVERHEAD = 1.1
 """A worker's processor time to that of what is measured here: the clients of Kafka and Redis, the loop, telemetry.

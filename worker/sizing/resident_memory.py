@@ -1,17 +1,15 @@
-"""How much memory a process holds now, as the kernel counts it: for measurements of a worker's."""
+"""The resident memory of a process, as the kernel counts it; for measurements."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-__all__ = ["resident_bytes"]
-
 
 def resident_bytes(process: int | str = "self") -> int:
-    """Return the memory of a process that is resident now; 0 where the kernel does not say, as of one that has ended.
+    """Return the resident memory of a process in bytes; 0 if the kernel gives none, as for an ended process.
 
-    OSError where there is no such process.
+    OSError if there is no such process.
     """
     status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
     found = re.search(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE)

@@ -21,8 +21,6 @@ from caesura.worker.runtime.ledger.output_records import OutputRecords
 from caesura.worker.runtime.loop.labelling import Labelling
 from caesura.worker.runtime.settings.settings import RuntimeSettings
 
-__all__ = ["UnconnectedWorker"]
-
 _PARTITION = 0
 
 

@@ -24,8 +24,6 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-__all__ = ["ConnectionLimits", "LimitedSocket", "Peer", "most_sockets"]
-
 _TURNED_AWAY_S = 0.5
 _OTHER_FILES = 64
 _FEWEST = 16

@@ -11,8 +11,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 
-__all__ = ["Health"]
-
 
 class Health:
     """Thread-safe. ``monotonic_s`` is the clock; the bounds are those that a worker's default settings make."""

@@ -8,26 +8,55 @@ one that has waited longest makes room (``connection_limits``). The three answer
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import socket
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
-from typing import cast
+from typing import Any, cast
 
 import uvicorn
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
+from typing_extensions import override
 from uvicorn._types import ASGIReceiveCallable, ASGISendCallable, Scope
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from caesura.worker.errors import FatalError
 from caesura.worker.telemetry.connection_limits import ConnectionLimits, LimitedSocket, most_sockets
 from caesura.worker.telemetry.health import Health
-from caesura.worker.telemetry.http_protocol import HttpProtocol, HttpServer
 
-__all__ = ["TelemetryServer"]
+
+class HttpProtocol(H11Protocol):
+    """Tells the doorway of its requests: uvicorn alone would wait for ever for one that does not come."""
+
+    def __init__(self, doorway: ConnectionLimits, **given: Any) -> None:  # noqa: ANN401 - uvicorn's own
+        super().__init__(**given)
+        self._doorway = doorway
+
+    @override
+    def on_response_complete(self) -> None:
+        self._doorway.answered(self.client)
+        super().on_response_complete()
+
+    @override
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._doorway.left(self.client)
+        super().connection_lost(exc)
+
+
+class HttpServer(uvicorn.Server):
+    """Leaves the signals to us: they mean to drain first."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture none."""
+        yield
+
 
 _REQUEST_TIMEOUT_S = 5.0
 _MOST_SOCKETS = 64

@@ -14,8 +14,6 @@ from caesura.worker.telemetry.log import Log
 from caesura.worker.telemetry.log_fields import OWN_TEXT_LENGTH
 from caesura.worker.telemetry.metrics import Metrics
 
-__all__ = ["LabellingObserver"]
-
 
 class LabellingObserver(Observer):
     """Hears of batches, floods and looks at unfrozen words; told of floods by the thread that labels. Never raises."""

@@ -13,6 +13,7 @@ import re
 import sys
 import threading
 import traceback
+from collections.abc import Hashable
 from types import TracebackType
 from typing import Protocol, TextIO, cast
 
@@ -20,9 +21,25 @@ import structlog
 
 from caesura.worker.errors import CaesuraError
 from caesura.worker.telemetry.log_fields import OWN_TEXT_LENGTH, EventName, withhold_unknown
-from caesura.worker.telemetry.said_lately import SaidLately
 
-__all__ = ["Log", "failure_fields", "forward_library_logs", "log_uncaught", "make_log"]
+
+class SaidLately:
+    """Remembers when each thing was last said. within_s: how long that is lately; most: how many things are kept."""
+
+    def __init__(self, *, within_s: float, most: int = 200) -> None:
+        self._within_s = within_s
+        self._most = most
+        self._said_s: dict[Hashable, float] = {}
+
+    def asked(self, what: Hashable, now_s: float) -> bool:
+        """Tell whether ``what`` was said lately; where it was not, it counts as said now."""
+        if 0 <= now_s - self._said_s.get(what, float("-inf")) < self._within_s:
+            return True
+        if len(self._said_s) >= self._most:
+            self._said_s.clear()
+        self._said_s[what] = now_s
+        return False
+
 
 _KAFKA_LOGGER = "caesura.kafka"
 _MAX_FRAMES = 12

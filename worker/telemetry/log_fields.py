@@ -10,8 +10,6 @@ import re
 from collections.abc import Callable, Mapping, MutableMapping
 from typing import Literal
 
-__all__ = ["OWN_TEXT_LENGTH", "EventName", "withhold_unknown"]
-
 EventName = Literal[
     "caught_up",
     "checkpoint",
@@ -74,45 +72,20 @@ def _names_by_number(value: object) -> bool:
     return isinstance(value, Mapping) and all(_number(key) and _name(item) for key, item in value.items())
 
 
-_ALLOWED: Mapping[str, Callable[[object], bool]] = {
-    "event": _name,
-    "level": _name,
-    "deployment": _name,
-    "worker": _name,
-    "logger": _name,
-    "kind": _name,
-    "outcome": _name,
-    "reason": _name,
-    "verdict": _name,
-    "call": _name,
-    "error": _name,
-    "model": _name,
-    "session": _session,
-    "peer": _name,
-    "partition": _number,
-    "partitions": _number,
-    "which": _numbers,
-    "offset": _number,
-    "sessions": _number,
-    "segments": _number,
-    "words": _number,
-    "dead_letters": _number,
-    "ledger_records": _number,
-    "input_records": _number,
-    "lost_sessions": _number,
-    "lost_words": _number,
-    "lost_records": _number,
-    "lost_offsets": _numbers,
-    "took_ms": _number,
-    "step_ms": _counts,
-    "dropped": _names_by_number,
+_SHAPES: tuple[tuple[Callable[[object], bool], str], ...] = (
+    (_name, "event level deployment worker logger kind outcome reason verdict call error model peer"),
+    (_session, "session"),
+    (_number, "partition partitions offset sessions segments words dead_letters ledger_records input_records took_ms"),
+    (_number, "lost_sessions lost_words lost_records"),
+    (_numbers, "which lost_offsets"),
+    (_counts, "step_ms"),
+    (_names_by_number, "dropped"),
     # Written by our own code alone: the text of a CaesuraError, readiness reasons, frames of a traceback, and what
     # librdkafka says of brokers and topics.
-    "detail": _own_text,
-    "reasons": _own_texts,
-    "frames": _own_texts,
-    "kafka": _own_text,
-}
+    (_own_text, "detail kafka"),
+    (_own_texts, "reasons frames"),
+)
+_ALLOWED = {name: fits for fits, names in _SHAPES for name in names.split()}
 
 
 def withhold_unknown(_logger: object, _method: str, line: MutableMapping[str, object]) -> MutableMapping[str, object]:

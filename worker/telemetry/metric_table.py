@@ -11,8 +11,6 @@ from typing import Final, Literal
 
 from caesura.worker.ports.reasons import PhaseName
 
-__all__ = ["METRICS", "SERVICE_METRICS", "WORKER_METRICS", "Metric", "markdown"]
-
 Kind = Literal["counter", "gauge", "histogram"]
 
 
@@ -66,20 +64,18 @@ OLDEST_UNREAD_AGE_SECONDS: Final = _gauge(
 )
 INPUT_HELD_SECONDS: Final = _gauge(
     "caesura_input_held_seconds",
-    "For how long one transaction has been open in the input, which holds every word behind it back; 0: none is.",
+    "How long one transaction has been open in the input and holds back the words behind it; 0 without one.",
     "partition",
 )
 # what came in and went out
 EVENTS: Final = _counter("caesura_events_total", "Events applied to a session.")
-WORDS: Final = _counter("caesura_words_total", "Words published; each is counted once its transaction is committed.")
-SEGMENTS: Final = _counter("caesura_segments_total", "Segments published, by what ended them.", "cause")
+WORDS: Final = _counter("caesura_words_total", "Words published, counted once their transaction is committed.")
+SEGMENTS: Final = _counter("caesura_segments_total", "Segments published, by cause.", "cause")
 DEAD_LETTERS: Final = _counter("caesura_dead_letters_total", "Events refused, by reason.", "reason")
-REPEATS: Final = _counter("caesura_repeats_total", "Events dropped because their number had been seen.")
+REPEATS: Final = _counter("caesura_repeats_total", "Events dropped as repeats of a number.")
 GAPS: Final = _counter("caesura_gaps_total", "Gaps passed in a session's numbers.")
-MISSED_EVENTS: Final = _counter("caesura_missed_events_total", "Events that those gaps stand for.")
-UNKNOWN_TARGETS: Final = _counter(
-    "caesura_unknown_targets_total", "Events that name a translation route which is not the operator's."
-)
+MISSED_EVENTS: Final = _counter("caesura_missed_events_total", "Events that are missing in those gaps.")
+UNKNOWN_TARGETS: Final = _counter("caesura_unknown_targets_total", "Events that name an unknown translation route.")
 UNMODELLED_WORDS: Final = _counter(
     "caesura_unmodelled_words_total", "Words of a language without a model, published without labels."
 )
@@ -95,48 +91,50 @@ BATCH_WORDS: Final = _histogram(
 INFERENCE_SECONDS: Final = _histogram("caesura_inference_seconds", "Time of one inference.", _QUICK_S)
 LAYER_ROWS: Final = _counter(
     "caesura_engine_layer_rows_total",
-    "Words that the engine computed, once a layer each; divided by the words published, what a word costs it.",
+    "Words that the engine computed, counted once a layer. Divided by the words published it gives the cost of a word.",
 )
 BEGUN_BUFFERS: Final = _counter(
     "caesura_engine_begun_buffers_total", "Buffers that the engine computed from their first word on."
 )
 EVICTED_SESSIONS: Final = _counter(
-    "caesura_engine_evicted_sessions_total", "Sessions whose rows the engine dropped because it kept too many bytes."
+    "caesura_engine_evicted_sessions_total", "Sessions whose KV cache the engine dropped because memory was full."
 )
-KEPT_BYTES: Final = _gauge("caesura_engine_kept_bytes", "Bytes of rows that the engine keeps between steps.")
+KEPT_BYTES: Final = _gauge("caesura_engine_kept_bytes", "Bytes of the engine's KV caches.")
 ENGINE_RESTARTS: Final = _counter(
-    "caesura_engine_restarts_total", "How often the engine's process ended, or stood still, and was started anew."
+    "caesura_engine_restarts_total", "Restarts of the engine's process after it ended or stood still."
 )
 ENGINE_CPU_SECONDS: Final = _counter(
     "caesura_engine_cpu_seconds_total", "CPU time of the engine's process, which is not in `process_cpu_seconds_total`."
 )
 ENGINE_RESIDENT_BYTES: Final = _gauge(
-    "caesura_engine_resident_bytes", "Memory of the engine's process, beside that of the worker's own."
+    "caesura_engine_resident_bytes", "Memory of the engine's process, without the worker's own."
 )
 QUEUE_AGE_SECONDS: Final = _histogram(
-    "caesura_queue_age_seconds", "How long the oldest session of a batch waited for it.", _QUICK_S
+    "caesura_queue_age_seconds", "How long the oldest session of a batch waited.", _QUICK_S
 )
 ENGINE_FAILURES: Final = _counter("caesura_engine_failures_total", "Batches that the engine refused.")
 FALLBACKS: Final = _counter(
     "caesura_fallbacks_total",
-    "Sessions frozen without labels: the engine failed on them alone, or they were tried without it.",
+    "Sessions frozen without labels, because the engine or Caesura's own code failed on them.",
 )
-MODEL_TAKEOVERS: Final = _counter("caesura_model_takeovers_total", "Buffers whose model this worker does not have.")
+MODEL_TAKEOVERS: Final = _counter(
+    "caesura_model_takeovers_total", "Buffers taken over because this worker does not have their model."
+)
 # the commit protocol
 CHECKPOINT_STEP_SECONDS: Final = _histogram(
     "caesura_checkpoint_step_seconds", "Time of a checkpoint's steps.", _QUICK_S, "step"
 )
-TRANSACTIONS: Final = _counter(
-    "caesura_transactions_total", "Checkpoints by outcome: committed, or why not.", "outcome"
-)
+TRANSACTIONS: Final = _counter("caesura_transactions_total", "Checkpoints by outcome.", "outcome")
 FENCE_REJECTIONS: Final = _counter(
-    "caesura_fence_rejections_total", "Writes refused because somebody newer owns the state.", "by"
+    "caesura_fence_rejections_total",
+    "Commits refused because of a newer owner or producer, and saves that Redis refused.",
+    "by",
 )
-PRODUCER_REBUILDS: Final = _counter("caesura_producer_rebuilds_total", "Producers destroyed and made anew.", "reason")
+PRODUCER_REBUILDS: Final = _counter("caesura_producer_rebuilds_total", "Producers replaced by new ones.", "reason")
 SAVES: Final = _counter("caesura_saves_total", "Saves of a partition to Redis: landed, refused, unanswered.", "outcome")
 UNSAVED_SECONDS: Final = _gauge(
     "caesura_unsaved_seconds",
-    "For how long something is committed that Redis is not known to hold: the next claim is slower.",
+    "How long Redis has lacked committed state; the next claim is slower.",
     "partition",
 )
 STORE_ERRORS: Final = _counter("caesura_store_errors_total", "Calls to Redis that failed or went unanswered.", "call")
@@ -149,20 +147,18 @@ BROKER_AWAITED: Final = _gauge(
     "partition",
 )
 # the group
-REBALANCES: Final = _counter("caesura_rebalances_total", "Rebalances, by what they did to this worker.", "kind")
-CLAIMS: Final = _counter("caesura_claims_total", "Partitions claimed, by what was found.", "verdict")
+REBALANCES: Final = _counter("caesura_rebalances_total", "Rebalances by kind.", "kind")
+CLAIMS: Final = _counter("caesura_claims_total", "Partitions claimed, by verdict.", "verdict")
 CLAIMS_WAITING: Final = _counter("caesura_claims_waiting_total", "Claims that had to wait, by reason.", "reason")
 CLAIM_SECONDS: Final = _histogram("caesura_claim_seconds", "From assignment to all sessions loaded.", _DELAY_S)
-TAKEOVERS: Final = _counter(
-    "caesura_takeovers_total", "Dead peers' transactions that a claim ended rather than waited for."
-)
-REBUILDS: Final = _counter("caesura_rebuilds_total", "Partitions made again from the log, because Redis was behind it.")
+TAKEOVERS: Final = _counter("caesura_takeovers_total", "Transactions of dead workers that a claim ended.")
+REBUILDS: Final = _counter("caesura_rebuilds_total", "Partitions rebuilt from the log, because Redis was behind it.")
 REBUILD_LOST_SESSIONS: Final = _counter(
-    "caesura_rebuild_lost_sessions_total", "Sessions whose words the input did not hold any more."
+    "caesura_rebuild_lost_sessions_total", "Sessions whose words were no longer in the input."
 )
 REBUILD_LOST_WORDS: Final = _counter("caesura_rebuild_lost_words_total", "Their words that were never published.")
 REBUILD_LOST_RECORDS: Final = _counter(
-    "caesura_rebuild_lost_records_total", "Offsets that a rebuild had to read, below the input's start."
+    "caesura_rebuild_lost_records_total", "Offsets that a rebuild needed and that lie below the input's start."
 )
 PARTITIONS: Final = _gauge("caesura_partitions", f"Partitions held, by phase: {', '.join(PhaseName)}.", "phase")
 PARTITION_PARKED: Final = _gauge(
@@ -171,7 +167,7 @@ PARTITION_PARKED: Final = _gauge(
 # words before they freeze, and clients over WebSocket
 TENTATIVE_LOOKS: Final = _counter(
     "caesura_tentative_looks_total",
-    "Looks at unfrozen words: offered, dropped on their way (a newer one, a queue, a broker), passed_over under load.",
+    "Records of unfrozen words: offered, dropped (a newer one, a queue, a broker), passed_over under load.",
     "outcome",
 )
 SERVE_CONNECTIONS: Final = _gauge("caesura_serve_connections", "Clients connected to `caesura serve` or `view`.")
@@ -181,8 +177,10 @@ SERVE_REFUSED: Final = _counter(
     "caesura_serve_refused_total", "Messages, openings and connections that were refused, by reason.", "reason"
 )
 # the process
-LOOP_TURNS: Final = _counter("caesura_loop_turns_total", "Turns of the loop; one that stands still is not alive.")
-READY: Final = _gauge("caesura_ready", "1 where this worker counts as ready.")
+LOOP_TURNS: Final = _counter(
+    "caesura_loop_turns_total", "Turns of the loop. If the count stands still, the worker is not alive."
+)
+READY: Final = _gauge("caesura_ready", "1 if this worker is ready.")
 
 METRICS: Final = tuple(_ALL)
 """Every row above, in their order."""
@@ -202,15 +200,19 @@ SERVICE_METRICS: Final = tuple(metric for metric in METRICS if metric in _OF_CLI
 
 
 def markdown() -> str:
-    """Return the table for the docs."""
+    """Return the tables for the docs: one for each set of processes that report the same metrics."""
+    both = [metric for metric in WORKER_METRICS if metric in SERVICE_METRICS]
+    sections = {
+        "Of a worker": [metric for metric in WORKER_METRICS if metric not in both],
+        "Of a worker, `caesura serve` and `caesura view`": both,
+        "Of `caesura serve` and `caesura view`": [metric for metric in SERVICE_METRICS if metric not in both],
+    }
+    return "\n".join(f"## {title}\n\n{_table(metrics)}" for title, metrics in sections.items())
+
+
+def _table(metrics: list[Metric]) -> str:
     rows = [
-        f"| `{metric.name}` | {metric.kind} | {', '.join(f'`{label}`' for label in metric.labels)} "
-        f"| {_told_by(metric)} | {metric.help} |"
-        for metric in METRICS
+        f"| `{metric.name}` | {metric.kind} | {', '.join(f'`{label}`' for label in metric.labels)} | {metric.help} |"
+        for metric in metrics
     ]
-    return "\n".join(["| metric | kind | labels | told by | meaning |", "|---|---|---|---|---|", *rows]) + "\n"
-
-
-def _told_by(metric: Metric) -> str:
-    tellers = {"worker": WORKER_METRICS, "`serve`, `view`": SERVICE_METRICS}
-    return ", ".join(teller for teller, rows in tellers.items() if metric in rows)
+    return "\n".join(["| metric | kind | labels | meaning |", "|---|---|---|---|", *rows]) + "\n"

@@ -14,8 +14,6 @@ from prometheus_client.registry import Collector
 
 from caesura.worker.telemetry.metric_table import FREEZE_DELAY_WORDS, WORKER_METRICS, Metric
 
-__all__ = ["Metrics", "WeightedHistogram"]
-
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _OTHER = "other"
 

@@ -21,13 +21,10 @@ from caesura.worker.ports.reasons import CalledPart, PhaseName, RebalanceKind, S
 from caesura.worker.telemetry import metric_table as table
 from caesura.worker.telemetry.health import Health
 from caesura.worker.telemetry.labelling_observer import LabellingObserver
-from caesura.worker.telemetry.log import Log
+from caesura.worker.telemetry.log import Log, SaidLately
 from caesura.worker.telemetry.log_fields import OWN_TEXT_LENGTH, EventName
 from caesura.worker.telemetry.metric_table import Metric
 from caesura.worker.telemetry.metrics import Metrics
-from caesura.worker.telemetry.said_lately import SaidLately
-
-__all__ = ["TelemetryObserver"]
 
 _COUNTED: tuple[tuple[str, Metric], ...] = (
     ("events", table.EVENTS),
@@ -162,7 +159,7 @@ class TelemetryObserver(LabellingObserver):
                 self._metrics.observe(table.FREEZE_DELAY_SECONDS, max(0, waited_ms) / 1000.0)
 
     def _decoding(self, counts: DecodingCounts) -> None:
-        """Add what decoding has counted. Repeats and segments are counted as they are events."""
+        """Add what decoding has counted. Repeats and segments are counted as they are told."""
         for field, metric in _COUNTED:
             if amount := getattr(counts, field):
                 self._metrics.add(metric, amount)

@@ -1,20 +1,16 @@
-"""Writes the table of metrics for the docs: ``worker.telemetry.reference --write docs/metrics.md``."""
+"""Prints docs/metrics.md, the tables of metrics: ``python -m caesura.worker.telemetry.reference``."""
 
 from __future__ import annotations
 
-import argparse
 import sys
-from pathlib import Path
 
 from caesura.worker.telemetry.metric_table import markdown
 
-__all__ = ["document", "main"]
-
 _HEAD = """# Metrics
 
-Served on `/metrics` of the worker's HTTP port, and of `caesura serve` and `caesura view`.
-Made from `worker/telemetry/metric_table.py` by `make docs`.
-No label carries a session or a word. Gauges of a partition are reported by the worker that holds it, and by no other.
+Served on `/metrics` of the worker's HTTP port, and of `caesura serve` and `caesura view`. `make docs` writes this page
+from `worker/telemetry/metric_table.py`. No label carries a session or a word. Only the worker that holds a partition
+reports its gauges.
 
 """
 
@@ -24,16 +20,5 @@ def document() -> str:
     return _HEAD + markdown()
 
 
-def main() -> None:
-    """Print the page, or write it to a file."""
-    parser = argparse.ArgumentParser(description="The table of metrics, for the docs.")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="write it there instead of printing it")
-    file = parser.parse_args().write
-    if file is None:
-        sys.stdout.write(document())
-    else:
-        file.write_text(document(), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    main()
+    sys.stdout.write(document())

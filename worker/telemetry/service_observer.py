@@ -9,11 +9,9 @@ from caesura.worker.ports import service_events as served
 from caesura.worker.telemetry import metric_table as table
 from caesura.worker.telemetry.labelling_observer import LabellingObserver
 
-__all__ = ["ServiceObserver"]
-
 
 class ServiceObserver(LabellingObserver):
-    """TeacherTargets of clients by the event loop, of labelling by the thread that decodes. Never raises."""
+    """Told of clients by the event loop, of labelling by the thread that decodes. Never raises."""
 
     @override
     def note(self, event: events.Event) -> None:

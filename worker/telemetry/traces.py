@@ -31,8 +31,6 @@ from caesura.worker.core.decoding.segment_writer import OutSegment
 from caesura.worker.ports.records import Record
 from caesura.worker.ports.tracer import SegmentSpan, Tracer
 
-__all__ = ["TRACE_HEADER", "SegmentTracer", "otlp_processor"]
-
 TRACE_HEADER = "traceparent"
 """The record header that carries a W3C trace context, in and out."""
 

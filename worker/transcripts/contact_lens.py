@@ -16,8 +16,6 @@ from caesura.worker.core.rendering.cleaning import Cleaning
 from caesura.worker.core.rendering.conversation import Characteristics, Placed, SideTalk, characteristics_of
 from caesura.worker.core.rendering.rendering import Style, render_segment
 
-__all__ = ["contact_lens_json"]
-
 _MS_A_MINUTE = 60_000
 _ROLES = frozenset({"AGENT", "CUSTOMER"})
 

@@ -19,8 +19,6 @@ from caesura.worker.ports.clock import Clock
 from caesura.worker.ports.engine import Engine
 from caesura.worker.service.clients.session_pool import SessionPool, end_event
 
-__all__ = ["DecodedBatch", "RecordingDecoder"]
-
 _WITHOUT_END_S = 1e9
 _BATCH_WORDS = 20_000
 _NEVER_IDLE_MS = 604_800_000
@@ -29,10 +27,14 @@ _MANY_SESSIONS = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class DecodedBatch:
-    """Segments that froze, each session's in order, and the sessions that have begun since the batch before."""
+    """Segments that froze, each session's in order, and the sessions that have begun since the batch before.
+
+    at_ms: the time of the last event that was decoded, from the recording's start.
+    """
 
     segments: list[Segment]
     begun: list[str]
+    at_ms: int
 
 
 @dataclass(slots=True)
@@ -72,12 +74,12 @@ class RecordingDecoder:
                     ended.add(event.session)
             words += len(event.words)
             if live or words >= _BATCH_WORDS:
-                yield DecodedBatch(pool.turn(_WITHOUT_END_S).segments, begun)
+                yield DecodedBatch(pool.turn(_WITHOUT_END_S).segments, begun, clock.now_ms)
                 words, begun = 0, []
         for session, event in last.items():
             if session not in ended:
                 pool.offer(end_event(event))
-        yield DecodedBatch(pool.turn(_WITHOUT_END_S).segments, begun)
+        yield DecodedBatch(pool.turn(_WITHOUT_END_S).segments, begun, clock.now_ms)
 
 
 class _RecordingClock(Clock):

@@ -8,11 +8,9 @@ from itertools import chain
 
 from caesura.worker.errors import FatalError
 from caesura.worker.feeds.file_format import FileFormat, SpeechFormat
-from caesura.worker.feeds.lines import read_lines
+from caesura.worker.feeds.lines import read_lines, shown_name
 from caesura.worker.feeds.recorded_speech import RecordedSpeech
 from caesura.worker.feeds.timed_events import Pace, TimedEvent
-
-__all__ = ["Recording", "open_recording"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -65,6 +63,5 @@ def open_recording(
     events = speech.events(lines, found)
     first = next(events, None)
     if first is None:
-        shown = "standard input" if file == "-" else file
-        raise FatalError(f"{shown}: there are no words in it, read as {found}")
+        raise FatalError(f"{shown_name(file)}: there are no words in it, read as {found}")
     return Recording(name=file, format=found, events=chain([first], events))

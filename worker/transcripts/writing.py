@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -23,8 +24,7 @@ from caesura.worker.core.rendering.rendering import Style, render_segment
 from caesura.worker.errors import FatalError
 from caesura.worker.transcripts.contact_lens import contact_lens_json
 from caesura.worker.transcripts.decoding import DecodedBatch
-
-__all__ = ["TranscriptForm", "TranscriptWriter"]
+from caesura.worker.transcripts.omnisteval import OmniSTEvalLog
 
 _LIVE_HOLD_MS = 10_000
 
@@ -38,6 +38,7 @@ class TranscriptForm(StrEnum):
     VTT = "vtt"
     JSONL = "jsonl"
     CONTACT_LENS = "contact-lens"
+    OMNISTEVAL = "omnisteval"
 
 
 _CAPTIONS = (TranscriptForm.SRT, TranscriptForm.VTT)
@@ -65,6 +66,9 @@ class TranscriptWriter:
         live: a side that says nothing keeps the others waiting for ten seconds of the conversation at most. Raises
         FatalError where captions are wanted of words without times.
         """
+        if self.form is TranscriptForm.OMNISTEVAL:
+            yield from self._omnisteval(batches)
+            return
         if not live:
             yield from self._whole(batches)
             return
@@ -72,7 +76,7 @@ class TranscriptWriter:
         yield from self._pieces(_placed_live(order, batches))
 
     def pieces(self, placed: Iterable[Placed]) -> Iterator[str]:
-        """Yield the transcript of segments in order, as they come."""
+        """Yield the transcript of segments in order, as they come; not as ``OMNISTEVAL``, which wants batches."""
         return self._pieces(placed)
 
     def of_conversation(self, placed: list[Placed]) -> Iterator[str]:
@@ -80,6 +84,20 @@ class TranscriptWriter:
         if self.form in _CAPTIONS and not any(one.timed for one in placed):
             raise self._untimed()
         yield from self._pieces(placed)
+
+    def _omnisteval(self, batches: Iterable[DecodedBatch]) -> Iterator[str]:
+        """Yield a line a session. A batch is worked on once it was heard and the one before is done."""
+        log = OmniSTEvalLog(self._fluent)
+        done_ms, began_s = 0.0, time.perf_counter()
+        for batch in batches:
+            done_ms = max(done_ms, batch.at_ms) + (time.perf_counter() - began_s) * 1000
+            for segment in batch.segments:
+                yield from log.add(segment, elapsed_ms=done_ms)
+            began_s = time.perf_counter()
+        yield from log.finish()
+
+    def _fluent(self, segment: Segment) -> str:
+        return render_segment(segment, Style.FLUENT, cleaning=self.cleaning, overlays=self.overlays).text
 
     def _whole(self, batches: Iterable[DecodedBatch]) -> Iterator[str]:
         of_conversation: dict[str | None, list[Segment]] = {}

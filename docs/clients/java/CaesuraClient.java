@@ -55,7 +55,13 @@ public final class CaesuraClient {
     /** What this client wants of a segment; what it does not know it passes over. */
     @JsonIgnoreProperties(ignoreUnknown = true)
     public record Segment(
-            String session, long since, long index, String cause, List<SegmentWord> words, boolean session_end) {
+            String session,
+            long since,
+            long index,
+            String cause,
+            List<SegmentWord> words,
+            boolean session_end,
+            Double turn_end) {
         /** The text for people: what was taken back and fillers left out, marks set. Spaced languages alone. */
         public String text() {
             return text(0);
@@ -82,6 +88,38 @@ public final class CaesuraClient {
             String disfluency,
             Double punctuation_probability,
             Double disfluency_probability) {}
+
+    /** What a record of a translation route has besides: its text, and which parts of it replace words. */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Rendered(String text, List<SegmentWord> words, List<Overlay> overlays) {
+        /** What each overlay writes, and the words that it replaces. */
+        public List<Replaced> replaced() {
+            return overlays == null ? List.of() : overlays.stream().map(this::replaced).toList();
+        }
+
+        private Replaced replaced(Overlay overlay) {
+            int start = text.offsetByCodePoints(0, overlay.start()); // a String counts UTF-16 units
+            int end = text.offsetByCodePoints(start, overlay.end() - overlay.start());
+            var said = words.subList(overlay.first_word(), overlay.last_word() + 1);
+            return new Replaced(overlay.kind(), text.substring(start, end), said.stream().map(SegmentWord::text).toList());
+        }
+    }
+
+    /** first_word to last_word, inclusive; start and end in code points of the text. */
+    public record Overlay(String kind, int first_word, int last_word, int start, int end) {}
+
+    public record Replaced(String kind, String written, List<String> words) {}
+
+    /** What listen prints of a segment. turn_end: how probably the speaker had finished, where that is known. */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    private record Heard(
+            String session,
+            long index,
+            String cause,
+            boolean session_end,
+            String text,
+            List<String> words,
+            Double turn_end) {}
 
     /** Returns the mapper for a record's value: JSON begins with a brace, as no MessagePack map does. */
     private static ObjectMapper mapperOf(byte[] value) {
@@ -187,8 +225,16 @@ public final class CaesuraClient {
             byte[] value = Files.readAllBytes(Path.of(file));
             JsonNode message = mapperOf(value).readTree(value);
             String written = Base64.getEncoder().encodeToString(MSGPACK.writeValueAsBytes(message));
-            String text = message.has("index") ? JSON.convertValue(message, Segment.class).text(SURE) : "";
-            print(Map.of("file", file, "msgpack", written, "json", message, "sure_text", text));
+            Map<String, Object> line = new HashMap<>(Map.of("file", file, "msgpack", written, "json", message));
+            if (message.has("index")) {
+                Segment segment = JSON.convertValue(message, Segment.class);
+                line.put("sure_text", segment.text(SURE));
+                line.put("turn_end", segment.turn_end());
+            }
+            if (message.has("target")) {
+                line.put("overlays", JSON.convertValue(message, Rendered.class).replaced());
+            }
+            print(line);
         }
     }
 
@@ -197,9 +243,8 @@ public final class CaesuraClient {
         switch (given.length == 0 ? "" : given[0]) {
             case "speak" -> speak(rest.get(0), rest.get(1), rest.size() > 2 && rest.get(2).equals("json"));
             case "listen" -> listen(rest.get(0), rest.get(1), rest.size() > 2 ? rest.get(2) : "asr.segments", segment -> print(
-                    Map.of("session", segment.session(), "index", segment.index(), "cause", segment.cause(),
-                            "session_end", segment.session_end(), "text", segment.text(),
-                            "words", segment.words().stream().map(SegmentWord::text).toList())));
+                    new Heard(segment.session(), segment.index(), segment.cause(), segment.session_end(), segment.text(),
+                            segment.words().stream().map(SegmentWord::text).toList(), segment.turn_end())));
             case "again" -> again(rest);
             default -> {
                 System.err.println("usage: java -cp 'lib/*' CaesuraClient.java speak|listen|again ...");

@@ -28,6 +28,16 @@ export function textOf(segment, least = 0) {
     .join(" ");
 }
 
+/** Returns what each overlay of a route's record writes, and the words that it replaces. */
+export function replacedIn({ text, words, overlays = [] }) {
+  const points = [...text]; // code points; a string counts UTF-16 units
+  return overlays.map(({ kind, first_word, last_word, start, end }) => ({
+    kind,
+    written: points.slice(start, end).join(""),
+    words: words.slice(first_word, last_word + 1).map((word) => word.text),
+  }));
+}
+
 /** A session's producer: numbers its events, and sends them in order to the session's partition. */
 export class Speaker {
   #producer;

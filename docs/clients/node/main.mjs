@@ -4,7 +4,7 @@
 
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { Speaker, read, segments, textOf, write } from "./caesura.mjs";
+import { Speaker, read, replacedIn, segments, textOf, write } from "./caesura.mjs";
 
 const SURE = 0.75;
 const [command, ...given] = process.argv.slice(2);
@@ -20,15 +20,19 @@ if (command === "speak") {
 } else if (command === "listen") {
   const [brokers, groupId, topic] = given;
   for await (const segment of segments(brokers.split(","), { groupId, topic })) {
-    const { session, index, cause, session_end = false } = segment;
+    // turn_end: how probably the speaker had finished, where that is known
+    const { session, index, cause, session_end = false, turn_end } = segment;
     const words = segment.words.map((word) => word.text);
-    console.log(JSON.stringify({ session, index, cause, session_end, words, text: textOf(segment) }));
+    console.log(JSON.stringify({ session, index, cause, session_end, words, text: textOf(segment), turn_end }));
   }
 } else if (command === "again") {
   for (const file of given) {
     const message = read(readFileSync(file));
-    const sure_text = "index" in message ? textOf(message, SURE) : "";
-    console.log(JSON.stringify({ file, msgpack: write(message).toString("base64"), json: message, sure_text }));
+    const { turn_end } = message;
+    const sure_text = "index" in message ? textOf(message, SURE) : undefined;
+    const overlays = "target" in message ? replacedIn(message) : undefined;
+    const msgpack = write(message).toString("base64");
+    console.log(JSON.stringify({ file, msgpack, json: message, sure_text, turn_end, overlays }));
   }
 } else {
   console.error("usage: node main.mjs speak|listen|again ...");

@@ -15,7 +15,7 @@ from __future__ import annotations
 import random
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import pairwise
@@ -29,18 +29,6 @@ from caesura.models.data.marks import read_marks
 from caesura.schemas.labels import Disfluency, Punctuation
 from caesura.worker.core.language.casing import casing_of
 from caesura.worker.core.language.normalisation import model_view
-
-__all__ = [
-    "KEPT_OUT",
-    "SaidWord",
-    "call_documents",
-    "calls",
-    "frames",
-    "kind_documents",
-    "kinds",
-    "run_hashes",
-    "sentence",
-]
 
 KEPT_OUT = Path(__file__).parent / "kept_out.txt"
 """A CRC-32 a line, in hexadecimal: one of each run of five words that no call may hold."""
@@ -70,16 +58,17 @@ class SaidWord:
 
 def frames() -> dict[str, list[str]]:
     """Return the frames of ``calls`` by what they do in a call."""
-    return _sections("frames.txt")
+    return sections("frames.txt")
 
 
 def kinds() -> dict[str, list[str]]:
     """Return the frames of ``kinds``, by kind."""
-    return _sections("kinds.txt")
+    return sections("kinds.txt")
 
 
-@lru_cache(maxsize=2)
-def _sections(name: str) -> dict[str, list[str]]:
+@lru_cache
+def sections(name: str) -> dict[str, list[str]]:
+    """Return the lines of a file of this folder, by the heading that they stand under."""
     acts: dict[str, list[str]] = {}
     for line in _lines(name):
         if line.startswith("#"):
@@ -91,7 +80,12 @@ def _sections(name: str) -> dict[str, list[str]]:
 
 @lru_cache(maxsize=1)
 def _words() -> dict[str, list[str]]:
-    slots = (line.split(":", 1) for line in _lines("words.txt") if not line.startswith("#"))
+    return slot_words(line for line in _lines("words.txt") if not line.startswith("#"))
+
+
+def slot_words(lines: Iterable[str]) -> dict[str, list[str]]:
+    """Return the words of each slot, from lines such as ``day: Monday | Tuesday``."""
+    slots = (line.split(":", 1) for line in lines)
     return {name: [word.strip() for word in words.split("|")] for name, words in slots}
 
 

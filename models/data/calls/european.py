@@ -11,12 +11,10 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
+from caesura.models.data.calls import sections, slot_words
 from caesura.models.data.spelled_numbers import SPELLED
 from caesura.models.data.spoken_patterns import Frames
 
-__all__ = ["european_frames"]
-
-_FOLDER = Path(__file__).parent
 _DRAWN = 600
 _GERMAN_DAYS = tuple(
     f"{day}ten"
@@ -24,19 +22,18 @@ _GERMAN_DAYS = tuple(
 )
 
 
+def has_frames(language: str) -> bool:
+    """Tell whether there are frames of a language, by its code."""
+    return (Path(__file__).parent / f"{language}.txt").is_file()
+
+
 def european_frames(language: str) -> Frames:
     """Return the frames of a language, by its code, with the words of every slot."""
-    sections: dict[str, list[str]] = {}
-    for line in (_FOLDER / f"{language}.txt").read_text(encoding="utf-8").splitlines():
-        if line.startswith("#"):
-            lines = sections.setdefault(line.strip("# "), [])
-        elif line.strip():
-            lines.append(line.strip())
-    slots = (line.split(":", 1) for line in sections["words"])
-    words = {name: [word.strip() for word in given.split("|")] for name, given in slots}
+    own = sections(f"{language}.txt")
+    words = slot_words(own["words"])
     words |= _numbers(language, words["month"])
     capitals = {name.capitalize(): [word[:1].upper() + word[1:] for word in given] for name, given in words.items()}
-    return Frames(earnest=sections["earnest"], repaired=sections["repaired"], words=capitals | words)
+    return Frames(earnest=own["earnest"], repaired=own["repaired"], words=capitals | words)
 
 
 def _numbers(language: str, months: list[str]) -> dict[str, list[str]]:

@@ -22,8 +22,6 @@ from caesura.schemas.labels import Disfluency
 from caesura.worker.core.language.normalisation import model_view
 from caesura.worker.ports.engine import Engine
 
-__all__ = ["EVERYDAY", "EverydayLine", "everyday_table", "read_everyday"]
-
 EVERYDAY = Path(__file__).parent
 _OPEN = ";"
 

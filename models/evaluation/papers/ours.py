@@ -25,8 +25,6 @@ from caesura.worker.adapters.onnx.engine import OnnxEngine
 from caesura.worker.inference.model.model_folder import read_models_folder
 from caesura.worker.ports.engine import EngineModel
 
-__all__ = ["STREAMS", "ours_rows"]
-
 STREAMS = 64
 _WINDOW = DoubleOverlap()
 

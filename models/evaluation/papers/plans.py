@@ -21,8 +21,6 @@ from caesura.models.evaluation.windows import DoubleOverlap
 from caesura.models.networks.full_transformer import UNLIMITED
 from caesura.models.training.objective import Objective
 
-__all__ = ["PLANS", "Learnt", "PaperRun", "Plan", "Scope", "joint_runs", "sapr_runs", "self_training_runs"]
-
 TALK_TESTS = ("REF", "ASR", "dev tuning", "dev reported")
 HUMAN, SPEECH = "ted", ("cabnc", "earnings22", "crd3", "ami")
 ALPHAS = (1.0, 0.5, 0.25)

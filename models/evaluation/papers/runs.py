@@ -33,8 +33,6 @@ from caesura.models.training.averaging import mix
 from caesura.models.training.loop import TeacherTargets, TrainingPlan, train
 from caesura.models.training.soft_labelling import Teacher, label_softly
 
-__all__ = ["OVERLAPS", "Workplace", "carry_out", "facts_of", "first_words", "read_learnt", "tuning_f1"]
-
 OVERLAPS = tuple(
     DoubleOverlap(size=size, left=left, right=right)
     for size in (60, 120, 200)

@@ -12,8 +12,6 @@ from typing import Any, TypeAlias
 from caesura.models.evaluation.papers.plans import PLANS, PaperRun, Scope
 from caesura.models.evaluation.papers.runs import Workplace, carry_out, facts_of
 
-__all__ = ["Facts", "RunBudget", "planned", "work_through"]
-
 Facts: TypeAlias = dict[str, Any]
 
 

@@ -24,8 +24,6 @@ from caesura.models.networks.registry import Network, build
 from caesura.models.networks.sapr import SAPR
 from caesura.worker.errors import FatalError
 
-__all__ = ["SYSTEMS", "cpu_us_a_word", "mean_delay_words", "side_by_side"]
-
 SYSTEMS = {
     "T-BRNN": "t-brnn, running",
     "Word-CNN": "word-cnn, running",

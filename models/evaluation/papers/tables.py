@@ -9,7 +9,7 @@ row of one seed (a mean of weights) with all seeds of the other.
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,39 @@ from numpy.typing import NDArray
 from caesura.models.data.joint_marks import Run
 from caesura.models.data.packed_tests import PackedTest
 from caesura.models.evaluation.figures import EITHER, MARK_CLASSES, TAG_CLASSES
-from caesura.models.evaluation.joint_marks import JOINT_CLASSES, count_runs
-from caesura.models.evaluation.scoring import Counts, count_blocks, difference, scored
+from caesura.models.evaluation.scoring import BLOCK_TOKENS, Counts, count_blocks, difference, scored
 from caesura.schemas.labels import Punctuation
 
-__all__ = ["TABLES", "Results", "Tables", "f1_cell", "joint_tables", "markdown", "sapr_tables", "self_training_tables"]
+JOINT_CLASSES = {
+    "period": {2},
+    "comma": {1},
+    "question": {3},
+    "exclamation": {4},
+    "semicolon": {5},
+    "colon": {6},
+    "quotes": {7},
+    "dash": {8},
+    "brackets": {9, 10},
+    "ellipsis": {11},
+}
+_JOINT, _OVERALL = "joint", "overall"
+
+
+def count_runs(gold: Sequence[Run], said: Sequence[Run]) -> dict[str, Counts]:
+    """Count each mark, joint marks as wholes, and all marks, block by block."""
+    blocks = -(-len(gold) // BLOCK_TOKENS)
+    counts = {name: np.zeros((blocks, 3), dtype=np.int64) for name in (*JOINT_CLASSES, _JOINT, _OVERALL)}
+    names = {atom: name for name, atoms in JOINT_CLASSES.items() for atom in atoms}
+    for place, (wanted, got) in enumerate(zip(gold, said, strict=True)):
+        block = place // BLOCK_TOKENS
+        for column, marks in enumerate((Counter(wanted) & Counter(got), Counter(got), Counter(wanted))):
+            for atom, times in marks.items():
+                counts[names[atom]][block, column] += times
+                counts[_OVERALL][block, column] += times
+        joint = (len(wanted) > 1 and wanted == got, len(got) > 1, len(wanted) > 1)
+        counts[_JOINT][block] += np.array(joint, dtype=np.int64)
+    return counts
+
 
 LabelRows = NDArray[np.int8]
 BySeed = dict[str, Counts]

@@ -25,18 +25,6 @@ from caesura.schemas.labels import Disfluency, Punctuation
 from caesura.worker.core.language.dictionary import HAN
 from caesura.worker.core.language.normalisation import model_view
 
-__all__ = [
-    "CASES_FOLDER",
-    "FLUENT",
-    "Case",
-    "Wish",
-    "judge",
-    "parse",
-    "read_cases",
-    "read_known_failures",
-    "write_known_failures",
-]
-
 CASES_FOLDER = Path(__file__).parent
 FLUENT = "fluent"
 """The section of the sentences in which nothing may be deleted."""
@@ -105,6 +93,10 @@ def parse(language: str, section: str, line: str) -> Case:
     elif not marked:
         wishes[-1].marks = _FREE
     return Case(language=language, section=section, line=line, units=tuple(units), wishes=tuple(wishes))
+
+
+LISTED_LANGUAGES = ("en", "zh")
+"""Those that have a list."""
 
 
 def read_cases(language: str, folder: Path = CASES_FOLDER) -> list[Case]:

@@ -11,8 +11,6 @@ from caesura.models.evaluation.shares import Share
 from caesura.schemas.labels import Disfluency
 from caesura.worker.ports.engine import Engine
 
-__all__ = ["ListOutcome", "report", "run_list"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListOutcome:

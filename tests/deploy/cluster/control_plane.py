@@ -21,8 +21,6 @@ from caesura.worker.embedded.guarded_process import free_port
 from tests.harness.deploy_tools import tool
 from tests.harness.waiting import wait_until
 
-__all__ = ["ControlPlane", "Failed"]
-
 _STAGES = Path(__file__).with_name("stages.yaml")
 _TOKEN = "admin-of-a-test"
 _DEADLINE_S = 120.0
@@ -142,11 +140,27 @@ class ControlPlane:
             f"--service-account-key-file={key}",
             f"--service-account-signing-key-file={key}",
             "--kubelet-preferred-address-types=InternalIP",
+            *self._aggregator(),
         )
         self.wait(self._answers, "the API server answers")
         shared = (f"--kubeconfig={self.kubeconfig}", "--leader-elect=false")
         self.spawn("kube-controller-manager", *shared, f"--service-account-private-key-file={key}", "--secure-port=0")
         self.spawn("kube-scheduler", *shared, "--secure-port=0")
+
+    def _aggregator(self) -> list[str]:
+        """Return flags with which the API server may hand requests on to another, such as the metrics server."""
+        key, authority = self.folder / "aggregator.key", self.folder / "aggregator.crt"
+        made: list[str | Path] = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+        made += ["-keyout", key, "-out", authority, "-subj", "/CN=aggregator"]
+        subprocess.run(made, check=True, capture_output=True)
+        return [
+            f"--requestheader-client-ca-file={authority}",
+            "--requestheader-username-headers=X-Remote-User",
+            "--requestheader-group-headers=X-Remote-Group",
+            "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+            f"--proxy-client-cert-file={authority}",
+            f"--proxy-client-key-file={key}",
+        ]
 
     def _play_nodes(self) -> None:
         self.spawn(

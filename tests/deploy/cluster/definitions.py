@@ -10,15 +10,13 @@ from pathlib import Path
 from tests.harness.parts.kafka_broker import find_java
 from tests.harness.places import TOOLS
 
-__all__ = ["definitions"]
-
 _HERE = Path(__file__).resolve().parents[1] / "tools"
+KEDA = ("keda", "github.com/kedacore/keda/v2")
+"""A module, after the folder below tests/deploy/tools whose go.mod names its version."""
+_PROMETHEUS = ("crds", "github.com/prometheus-operator/prometheus-operator")
 _WANTED = {
-    "github.com/kedacore/keda/v2": ("config/crd/bases", ("scaledobjects", "triggerauthentications")),
-    "github.com/prometheus-operator/prometheus-operator": (
-        "example/prometheus-operator-crd",
-        ("podmonitors", "prometheusrules"),
-    ),
+    KEDA: ("config/crd/bases", ("scaledobjects", "triggerauthentications")),
+    _PROMETHEUS: ("example/prometheus-operator-crd", ("podmonitors", "prometheusrules")),
 }
 _STRIMZI = {"KafkaTopic": "topic", "KafkaUser": "user"}
 
@@ -26,18 +24,19 @@ _STRIMZI = {"KafkaTopic": "topic", "KafkaUser": "user"}
 def definitions() -> Iterator[Path]:
     """Yield a YAML file a definition; downloads what is not there yet (Go's module proxy, Maven)."""
     for module, (folder, names) in _WANTED.items():
-        found = _module(module) / folder
+        found = module_folder(module) / folder
         for name in names:
             (file,) = found.glob(f"*_{name}.yaml")
             yield file
     yield from _strimzi()
 
 
-def _module(path: str) -> Path:
-    """Return the folder of a module of the version that tools/crds/go.mod names."""
+def module_folder(module: tuple[str, str]) -> Path:
+    """Return where a module's files are; downloads them if they are not there yet."""
+    folder, path = module
     done = subprocess.run(
         ["go", "mod", "download", "-json", path],  # noqa: S607
-        cwd=_HERE / "crds",
+        cwd=_HERE / folder,
         capture_output=True,
         text=True,
         check=True,

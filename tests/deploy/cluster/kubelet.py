@@ -22,8 +22,6 @@ from tests.harness.command import CAESURA, outside
 from tests.harness.places import ROOT
 from tests.harness.waiting import wait_until
 
-__all__ = ["Kubelet"]
-
 _DEADLINE_S = 120.0
 
 

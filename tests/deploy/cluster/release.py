@@ -13,8 +13,6 @@ from tests.deploy.cluster.control_plane import ControlPlane
 from tests.deploy.rendered import values_of
 from tests.harness.places import CHART
 
-__all__ = ["Release"]
-
 
 @dataclass(frozen=True, slots=True)
 class Release:

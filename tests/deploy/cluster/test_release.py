@@ -120,7 +120,7 @@ def test_a_first_install_whose_check_fails_starts_no_worker(release: Release) ->
     assert release.pods() == {}
 
 
-def test_a_version_that_never_becomes_ready_stops_at_one_pod_and_can_be_rolled_back(release: Release) -> None:
+def test_a_version_that_is_never_ready_stops_at_one_pod(release: Release) -> None:
     unchecked = {"check": {"enabled": False}, "replicas": 3}
     release.install(_QUICK, unchecked)
     release.upgrade(_QUICK, unchecked, {"image": {"tag": "broken"}}, wait=False)
@@ -130,7 +130,7 @@ def test_a_version_that_never_becomes_ready_stops_at_one_pod_and_can_be_rolled_b
     release.cluster.wait(lambda: set(release.images().values()) == {"0.1.0"}, "all pods are back")
 
 
-def test_beside_a_canary_a_pod_that_starts_again_has_the_settings_of_its_own_version(release: Release) -> None:
+def test_beside_a_canary_a_restarted_pod_keeps_its_versions_settings(release: Release) -> None:
     release.install(_QUICK, {"replicas": 2})
     newer = {"image": {"tag": "next"}, "updateFromOrdinal": 1, "settings": {"kafka": {"fetch_min_bytes": 1000}}}
     release.upgrade(_QUICK, {"replicas": 2}, newer, wait=False)

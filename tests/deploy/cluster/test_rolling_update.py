@@ -60,9 +60,7 @@ def _values(world: RealWorld) -> dict[str, Any]:
 
 
 @pytest.mark.timeout(480)
-def test_a_roll_out_goes_on_over_spare_pods_without_partitions_and_no_word_is_lost(
-    world: RealWorld, release: Release, kubelet: Kubelet
-) -> None:
+def test_a_roll_out_passes_spare_pods_and_loses_no_word(world: RealWorld, release: Release, kubelet: Kubelet) -> None:
     values = _values(world)
     release.install(values, wait=False)
     kubelet.turn_until(

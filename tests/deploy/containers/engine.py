@@ -21,8 +21,6 @@ from tests.deploy.containers.machine import remove_cgroups
 from tests.harness.parts.lookup import docker_answers
 from tests.harness.places import DEPLOY, ROOT
 
-__all__ = ["CONFINED", "Engine", "EngineFailed", "find_engine", "why_no_engine"]
-
 RECIPE = DEPLOY / "image" / "Containerfile"
 CONFINED = (
     "--network=host",

@@ -7,8 +7,6 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["cgroup_folders", "changes_of", "machine", "remove_cgroups"]
-
 _SETTINGS = (
     "net/ipv4/ip_forward",
     "vm/overcommit_memory",

@@ -224,7 +224,7 @@ def test_every_pinned_library_has_a_wheel_for_arm64(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_nothing_of_the_machine_is_left_changed(engine: Engine, machine_before: Mapping[str, frozenset[str]]) -> None:
+def test_the_machine_is_left_unchanged(engine: Engine, machine_before: Mapping[str, frozenset[str]]) -> None:
     """By any test before this one."""
     engine.close()
     assert changes_of(machine_before, machine()) == []

@@ -20,8 +20,6 @@ from tests.deploy.node.conversation import Conversation
 from tests.deploy.node.nodes import Nodes
 from tests.harness.places import CHART, TOOLS
 
-__all__ = ["NAMESPACE", "PARTITIONS", "Cluster"]
-
 NAMESPACE = "asr"
 PARTITIONS = 8
 _PATIENCE_S = 300.0

@@ -15,6 +15,7 @@ from tests.deploy.cluster.control_plane import ControlPlane
 from tests.deploy.node import data
 from tests.deploy.node.cluster import Cluster
 from tests.deploy.node.nodes import CGROUP, FOLDER, Nodes, make_network
+from tests.deploy.node.watching import Prometheus
 from tests.harness.places import ROOT
 
 _TIMES = ROOT / "build" / "node-times.json"
@@ -37,6 +38,11 @@ def cluster() -> Iterator[Cluster]:
         yield Cluster(plane, nodes)
     finally:
         plane.close()
+
+
+@pytest.fixture(scope="session")
+def prometheus(cluster: Cluster) -> Prometheus:
+    return Prometheus(cluster.plane)
 
 
 @pytest.fixture(scope="session")

@@ -18,8 +18,6 @@ from caesura.worker.core.partition.partitioning import murmur2_partition
 from tests.harness.speech import check_every_word_once, event, talk
 from tests.harness.waiting import wait_until
 
-__all__ = ["Conversation"]
-
 _WORDS = 2
 _DEADLINE_S = 300.0
 

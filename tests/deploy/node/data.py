@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.harness.parts.kafka_broker import new_cluster_id
-from tests.harness.parts.redis_acl import worker_rule
-
-__all__ = ["BOOTSTRAP", "NAMESPACE", "REDIS", "REDIS_PASSWORD", "REDIS_USER", "namespace", "objects"]
+from tests.harness.parts.redis_part import worker_rule
 
 NAMESPACE = "data"
 REDIS_USER, REDIS_PASSWORD = "speech", "only-this-test-knows"

@@ -21,8 +21,6 @@ from tests.deploy.containers.machine import cgroup_folders
 from tests.harness.deploy_tools import tool
 from tests.harness.waiting import wait_until
 
-__all__ = ["CGROUP", "FOLDER", "Nodes", "make_network"]
-
 CGROUP = "CAESURA_NODE_CGROUP"
 """The variable that names the cgroup below which everything runs."""
 FOLDER = "CAESURA_NODE_FOLDER"

@@ -15,7 +15,8 @@ import pytest
 
 from tests.deploy.cluster.control_plane import Failed
 from tests.deploy.node import data
-from tests.deploy.node.cluster import NAMESPACE, Cluster
+from tests.deploy.node.cluster import NAMESPACE, PARTITIONS, Cluster
+from tests.deploy.node.watching import Prometheus, start_keda, start_metrics_server
 from tests.deploy.served import families, families_served
 from tests.harness.places import DOCS
 
@@ -23,6 +24,8 @@ pytestmark = pytest.mark.timeout(1200)
 
 Measured = Callable[[str], AbstractContextManager[None]]
 _WORKERS = 2
+_QUICKLY = {"scaleInStabilizationSeconds": 15, "scaleInPeriodSeconds": 15, "scaleOutPeriodSeconds": 15}
+_SCALING = {"enabled": True, "minReplicas": 1, "maxReplicas": 3, "partitions": PARTITIONS} | _QUICKLY
 _HUNGRY = """
 import os, time
 for _ in range(80):
@@ -78,6 +81,19 @@ def test_workers_come_and_go(cluster: Cluster, measured: Measured) -> None:
         talking.wait_for_what_is_said_now()
         cluster.scale(4)
         talking.finish()
+
+
+def test_prometheus_reads_the_pods_and_every_rule_is_computed(cluster: Cluster, prometheus: Prometheus) -> None:
+    prometheus.watch(cluster.release.pods())
+    with cluster.conversation("watched") as talking:
+        cluster.wait(lambda: prometheus.value("caesura:workers:count") == 4, "all workers are scraped")
+        cluster.wait(lambda: (prometheus.value("caesura:words:rate5m") or 0) > 0, "words are counted")
+        cluster.wait(lambda: prometheus.value("caesura:partitions_held:count") == PARTITIONS, "all are held")
+        talking.finish()
+    rules = prometheus.rules()
+    assert len([one for one in rules if one["type"] == "alerting"]) > 30
+    assert [(one["name"], one.get("lastError")) for one in rules if one["health"] != "ok"] == []
+    assert prometheus.firing() == set()
 
 
 def test_a_new_version_is_rolled_out_and_rolled_back(cluster: Cluster, measured: Measured) -> None:
@@ -206,6 +222,89 @@ def test_the_commands_that_answer_most_questions(cluster: Cluster) -> None:
     said = cluster.shell("\n".join(rest).replace(" &\n", " >&2 & trap 'kill $!' EXIT; sleep 5\n"))
     assert '"ready": true' in said
     assert "BAD" not in said
+
+
+def test_the_autoscaler_adds_workers_under_load_and_takes_them_away(cluster: Cluster, measured: Measured) -> None:
+    """By the processor time that Kubernetes' own metrics server reads from the kubelets."""
+    start_metrics_server(cluster.plane)
+    release = cluster.release
+    # With these words a worker takes some 125m of a core, without any less than a third of it.
+    asked = {"resources": {"requests": {"cpu": "120m"}}}
+    cluster.scale(1)
+    with cluster.conversation("loaded", every_s=0.1) as talking:
+        with measured("load that asks for more workers, until they are ready"):
+            release.upgrade(cluster.values(), asked, {"replicas": 1, "autoscaling": _SCALING | {"by": "hpa"}})
+            cluster.wait(lambda: release.ready() >= 2, "a worker was added")
+        talking.wait_for_what_is_said_now()
+        talking.finish()
+    with cluster.conversation("quiet", every_s=10) as talking:
+        with measured("the load has gone, until one worker is left"):
+            cluster.wait(lambda: len(release.pods()) == 1, "one worker is left")
+        talking.finish()
+    release.upgrade(cluster.values())
+
+
+def test_keda_adds_workers_while_words_wait_and_takes_them_away(
+    cluster: Cluster, prometheus: Prometheus, measured: Measured
+) -> None:
+    """By the age of the oldest unread word; the processor's limit is its request, so that its use adds none."""
+    start_keda(cluster.plane)
+    release = cluster.release
+    scaling = _SCALING | {"by": "keda", "cpuPercent": 100, "pollingSeconds": 5, "prometheusAddress": prometheus.address}
+    slow = {"resources": {"requests": {"cpu": "150m"}, "limits": {"cpu": "150m"}}}
+
+    def workers() -> int:
+        prometheus.watch(release.pods())
+        return int(release.stateful_set()["spec"]["replicas"])
+
+    cluster.scale(1)
+    release.upgrade(cluster.values(), slow, {"replicas": 1, "autoscaling": scaling})
+    with cluster.conversation("waiting", every_s=0.03) as talking:
+        with measured("words that wait, until KEDA's new worker is ready"):
+            cluster.wait(lambda: workers() > 1 < release.ready(), "a worker was added")
+        assert (prometheus.value("max(max_over_time(caesura_oldest_unread_age_seconds[5m]))") or 0) > 2
+        talking.finish()
+    with cluster.conversation("calm", every_s=10) as talking:
+        # The chart's promise: a Prometheus that is away is no reason to change anything.
+        prometheus.end()
+        before = workers()
+        cluster.wait(lambda: _condition(cluster, "Fallback") == "True", "KEDA takes the fallback")
+        time.sleep(45)  # as long as the workers would be taken away in
+        assert workers() == before > 1
+        prometheus.start()
+        with measured("no word waits, until KEDA has left one worker"):
+            cluster.wait(lambda: workers() == len(release.pods()) == 1, "one worker is left")
+        talking.finish()
+
+
+def test_keda_is_paused_while_all_workers_are_stopped(cluster: Cluster) -> None:
+    """By the commands of docs/operations.md."""
+    page = (DOCS / "operations.md").read_text()
+    (scale,) = re.findall(r"    (kubectl .* scale .* --replicas=)0\n", page)
+    (annotate,) = re.findall(r"    (kubectl .* autoscaling\.keda\.sh/paused-replicas)=0\n", page)
+    release = cluster.release
+    with cluster.conversation("paused", every_s=5) as talking:
+        talking.wait_for_first_segment()
+        cluster.shell(f"{annotate}=0")
+        cluster.wait(lambda: not release.pods(), "no worker is left")
+        cluster.shell(f"{annotate}-\n{scale}1")
+        cluster.wait(lambda: release.ready() == 1, "a worker is ready")
+        talking.finish()
+    assert _condition(cluster, "Paused") == "False"
+    release.upgrade(cluster.values())
+
+
+def _condition(cluster: Cluster, kind: str) -> str:
+    """Return the status of a condition of the ScaledObject."""
+    found = cluster.plane.get("scaledobject", cluster.release.full_name, NAMESPACE)["status"]["conditions"]
+    return str(next(one["status"] for one in found if one["type"] == kind))
+
+
+def test_where_no_worker_is_left_an_alert_says_so(cluster: Cluster, prometheus: Prometheus) -> None:
+    prometheus.watch(cluster.release.pods())
+    cluster.wait(lambda: prometheus.value("caesura_ready") is not None, "the workers are scraped")
+    cluster.plane.kubectl("scale", "statefulset", cluster.release.full_name, "--replicas=0", "--namespace", NAMESPACE)
+    cluster.wait(lambda: "CaesuraGone" in prometheus.firing(), "the alert fires")
 
 
 def test_it_is_uninstalled(cluster: Cluster) -> None:

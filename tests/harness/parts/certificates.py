@@ -9,8 +9,6 @@ from pathlib import Path
 
 from tests.harness.parts.lookup import missing
 
-__all__ = ["Certificates", "make_certificates"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificates:

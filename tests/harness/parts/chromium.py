@@ -17,8 +17,6 @@ from websockets.sync.client import ClientConnection, connect
 
 from tests.harness.waiting import wait_until
 
-__all__ = ["Browser", "Page", "chromium", "find_chromium"]
-
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _FLAGS = (
     "--headless",

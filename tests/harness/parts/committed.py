@@ -16,8 +16,6 @@ from caesura.worker.adapters.kafka.topic_reader import KafkaReader, Start
 from caesura.worker.ports.records import Record
 from tests.harness.waiting import comes
 
-__all__ = ["committed_records", "last_stable_offset_lags"]
-
 _ALL = Start()
 
 

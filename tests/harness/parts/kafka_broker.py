@@ -16,6 +16,7 @@ import uuid
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from confluent_kafka import KafkaException
@@ -23,10 +24,8 @@ from confluent_kafka.admin import AdminClient
 
 from caesura.worker.embedded.guarded_process import GuardedProcess, free_port
 from tests.harness.parts.lookup import NotFound, missing
-from tests.harness.places import ROOT
+from tests.harness.places import CHART, ROOT
 from tests.harness.waiting import comes
-
-__all__ = ["KafkaProcess", "find_jars", "find_java", "new_cluster_id", "require_jars"]
 
 _POM = Path(__file__).with_name("kafka") / "pom.xml"
 _VERSION = "4.1.1"
@@ -251,3 +250,49 @@ class KafkaProcess:
         if keep is not None:
             shutil.copytree(self._folder.name, keep, dirs_exist_ok=True)
         self._folder.cleanup()
+
+
+_ACL = re.compile(
+    r"- resource: \{type: (?P<kind>\w+)(?:, name: (?P<name>.+?), patternType: (?P<pattern>\w+))?\}\n"
+    r"\s+operations: \[(?P<operations>.*?)\]"
+)
+_NAMES = {
+    "{{ $topics.input }}": "input topic",
+    "{{ $topics.claims }}": "claims",
+    "{{ $topics.ledger }}": "ledger",
+    "{{ . }}": "segments, routes, dead letters",
+    "{{ $deployment }}": "<deployment>",
+    "{{ $deployment }}-": "<deployment>-",
+    None: "",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acl:
+    """kind, pattern, operations: as Strimzi spells them. name: whose it is, as people say it."""
+
+    kind: str
+    name: str
+    pattern: str
+    operations: tuple[str, ...]
+
+    @property
+    def row(self) -> str:
+        """Return it as a row of the page's table."""
+        what = f"`{self.name}`" if self.name.startswith("<") else self.name
+        prefixed = " (prefix)" if self.pattern == "prefix" else ""
+        return f"| {self.kind} | {what}{prefixed} | {', '.join(self.operations)} |"
+
+
+def worker_acls() -> list[Acl]:
+    """Return the chart's ACLs, in its order."""
+    template = (CHART / "templates" / "strimzi.yaml").read_text(encoding="utf-8")
+    return [
+        Acl(
+            kind=found["kind"],
+            name=_NAMES[found["name"]],
+            pattern=found["pattern"] or "literal",
+            operations=tuple(found["operations"].split(", ")),
+        )
+        for found in _ACL.finditer(template)
+    ]

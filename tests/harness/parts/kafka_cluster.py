@@ -12,9 +12,7 @@ from confluent_kafka.admin import AdminClient
 
 from caesura.worker.embedded.guarded_process import free_port
 from tests.harness.parts.kafka_broker import KafkaProcess, new_cluster_id
-from tests.harness.parts.topics import create_topics
-
-__all__ = ["KafkaCluster"]
+from tests.harness.parts.kafka_part import create_topics
 
 _SETTINGS = """
 node.id={node}

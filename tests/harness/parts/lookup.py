@@ -9,8 +9,6 @@ from typing import NoReturn
 
 import pytest
 
-__all__ = ["NotFound", "docker_answers", "in_ci", "missing"]
-
 
 class NotFound(Exception):  # noqa: N818  # it reads as the sentence it stands for
     """A real part is not at hand; the text says what would bring it."""

@@ -14,8 +14,6 @@ from caesura.worker.embedded.guarded_process import GuardedProcess, free_port
 from tests.harness.deploy_tools import tool
 from tests.harness.waiting import wait_until
 
-__all__ = ["forwarding"]
-
 _DEADLINE_S = 120.0
 
 

@@ -9,8 +9,6 @@ from collections.abc import Coroutine, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-__all__ = ["Link", "Proxy"]
-
 _CHUNK_BYTES = 65_536
 _CALL_S = 10.0
 

@@ -8,8 +8,6 @@ from contextlib import ExitStack, contextmanager
 from tests.harness.parts.kafka_part import Kafka, find_kafka
 from tests.harness.parts.redis_part import RedisServer, find_redis
 
-__all__ = ["real_parts"]
-
 
 @contextmanager
 def real_parts(

@@ -10,8 +10,7 @@ import redis
 
 from caesura.worker.embedded.embedded_redis import EmbeddedRedis, find_redis_server
 from tests.harness.parts.lookup import NotFound, docker_answers
-
-__all__ = ["RedisServer", "find_redis"]
+from tests.harness.places import CHART
 
 
 class Control(Protocol):
@@ -89,3 +88,9 @@ def _in_docker() -> RedisServer:
     container.start()
     url = f"redis://{container.get_container_host_ip()}:{container.get_exposed_port(6379)}/0"
     return RedisServer(url, "Docker", None, container.stop)
+
+
+def worker_rule(deployment: str) -> str:
+    """Return the rule as the chart renders it; a test of the chart compares the two."""
+    text = (CHART / "files" / "redis.acl").read_text(encoding="utf-8").strip()
+    return text.replace('{{ "{" }}', "{").replace('{{ include "caesura.deployment" . }}', deployment)

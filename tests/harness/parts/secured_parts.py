@@ -18,10 +18,8 @@ from tests.harness.parts.certificates import Certificates
 from tests.harness.parts.kafka_broker import KafkaProcess
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.lookup import NotFound, missing
-from tests.harness.parts.redis_acl import worker_rule
+from tests.harness.parts.redis_part import worker_rule
 from tests.harness.session_stores import take_all_slots
-
-__all__ = ["SecuredKafka", "SecuredRedis", "secured_kafka", "secured_redis"]
 
 _AUTHORIZER = """
 authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer

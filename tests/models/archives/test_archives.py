@@ -7,9 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-pytest.importorskip("torch")
-
 import torch
 from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner
@@ -19,8 +16,6 @@ from caesura.models.archives.text_archives import text_from, write_text
 from caesura.models.data.packing import PackedText
 from caesura.models.networks.checkpoints import learnt_from, load_network, read_checkpoint, write_checkpoint
 from tests.harness.models.networks import tiny_config, tiny_network
-
-pytestmark = pytest.mark.torch
 
 
 def text(words: int, *, most_pieces: int = 5) -> PackedText:
@@ -95,7 +90,7 @@ def test_a_start_without_a_shape_travels_too_and_is_no_checkpoint(tmp_path: Path
     )
 
 
-def test_what_is_no_parcel_or_cut_short_is_refused_by_name(tmp_path: Path) -> None:
+def test_bad_archives_are_refused_by_name(tmp_path: Path) -> None:
     write_text(tmp_path / "a.npz.archive", text(500))
     whole = (tmp_path / "a.npz.archive").read_bytes()
     (tmp_path / "b.npz.archive").write_bytes(whole[: random.Random(1).randrange(len(whole))])

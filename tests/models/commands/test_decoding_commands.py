@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("torch")
-
+import torch
 from typer.testing import CliRunner
 
 from caesura.models.__main__ import app
-from caesura.models.networks.checkpoints import write_checkpoint
+from caesura.models.commands.label_figures import names_of, scored_models
+from caesura.models.data.packing import pack
+from caesura.models.languages.english import ENGLISH
+from caesura.models.languages.registry import LANGUAGES
+from caesura.models.networks.checkpoints import learnt_from, load_network, write_checkpoint
+from caesura.worker.inference.model.model_folder import read_models_folder
+from caesura.worker.ports.engine import EngineModel
 from tests.harness.models.corpora import write_archive, write_corpus
-from tests.harness.models.networks import VOCABULARY, exported, tiny_config, tiny_network
-
-pytestmark = pytest.mark.torch
+from tests.harness.models.networks import VOCABULARY, document, exported, tiny_config, tiny_network, tokenizer
 
 PLACES = ("position-change", "stability", "revisions", "sweep", "look-ahead", "spread", "chunks")
 SENTENCE = "Well, the dog saw a bird, and then we left today. Where is it? "
@@ -63,7 +66,6 @@ def test_stability_tells_of_marks_and_of_the_tags_that_have_gold_ones(folder: Pa
     text = measured(folder, "stability")
     assert "| published, sentence, marks | 0.000 | 0.0 % |" in text
     assert "| screen, tags |" in text
-    assert "Time to detection" in text
     page = (folder / "stability.md").read_text(encoding="utf-8")
     revised = page.partition("<!-- revisions -->")[2].partition("<!-- end of revisions -->")[0]
     assert "| words after it | marks that froze otherwise |" in revised
@@ -100,3 +102,203 @@ def test_networks_trained_for_their_own_look_ahead_are_compared_by_it(folder: Pa
 def test_chunks_stand_beside_the_stream_on_every_text(folder: Path) -> None:
     text = measured(folder, "chunks")
     assert [text.count(f"| {name} | overlapped chunks") for name in ("held-out", "REF", "ASR")] == [1, 1, 1]
+
+
+@pytest.fixture
+def bench_folder(tmp_path: Path) -> Path:
+    """A tiny network of the English shape's classes, a vocabulary, packed text and a benchmark."""
+    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
+    write_checkpoint(tmp_path / "tiny.pt", tiny_network(tiny_config()), {"corpora": ["changelog", "ted"]})
+    for name in ("ami", "swda"):
+        pack([document(60)], tokenizer()).save(tmp_path / "data" / f"{name}.npz")
+    rows = "we\tO\nsaw\tO\nit\tPERIOD\nwhere\tO\nis\tO\nit\tQUESTION\n" * 20
+    write_archive(tmp_path, "iwslt2011", {"test2011": rows, "test2011asr": rows, "dev2012": rows})
+    return tmp_path
+
+
+def run(bench_folder: Path, *words: str) -> str:
+    wide = {"COLUMNS": "400"}  # so that no message is broken into lines
+    ran = CliRunner(env=wide).invoke(app, [*words, "--vocabulary", str(bench_folder / "vocab.txt")])
+    return f"{ran.exit_code}: {ran.output}{ran.exception or ''}"
+
+
+def test_models_of_closed_corpora_are_not_exported_as_shipped(bench_folder: Path) -> None:
+    shipped = bench_folder / "shipped"
+    asked = [
+        "--checkpoint",
+        str(bench_folder / "tiny.pt"),
+        "--version",
+        "1",
+        "--corpora",
+        str(bench_folder),
+    ]
+    refused = run(bench_folder, "export", *asked, "--shipped", str(shipped))
+    assert "learnt from ted, which no shipped model may" in refused
+    assert not shipped.exists()
+
+
+def test_a_small_model_is_exported_beside_the_language_s_own_and_is_not_active(
+    bench_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(LANGUAGES, "en", replace(ENGLISH, parity_corpora=("changelog",)))
+    said = "We saw it. Where is it? It was there, and we saw it again. " * 40
+    write_corpus(bench_folder, "changelog", {f"talk {number}": said for number in range(60)})
+    write_checkpoint(bench_folder / "small.pt", tiny_network(tiny_config()), {"corpora": ["changelog"]})
+    exported(tiny_network(), bench_folder / "shipped" / "en", int8=True)
+    asked = [
+        "--checkpoint",
+        str(bench_folder / "small.pt"),
+        "--version",
+        "2",
+        "--corpora",
+        str(bench_folder),
+        "--small",
+    ]
+    done = run(
+        bench_folder,
+        "export",
+        *asked,
+        "--shipped",
+        str(bench_folder / "shipped"),
+        "--fp32",
+        str(bench_folder / "fp32"),
+    )
+    assert done.startswith("0: "), done
+    models = {one.folder.name: one.manifest for one in read_models_folder(bench_folder / "shipped")}
+    shape = tiny_config()
+    assert models["en-small"].id == f"en-ct-{len(shape.look_ahead)}x{shape.width}"
+    assert {name: manifest.active for name, manifest in models.items()} == {"en": True, "en-small": False}
+
+
+def test_a_checkpoint_tells_what_it_and_its_start_learnt_from(bench_folder: Path) -> None:
+    sizes = ["--max-words", "300", "--max-pieces", "600", "--threads", "1"]
+    places = ["--data", str(bench_folder / "data"), "--corpus", "ami", "--corpus", "swda"]
+    trained = run(
+        bench_folder,
+        "train",
+        "--network",
+        "word-cnn",
+        *places,
+        *sizes,
+        "--checkpoint",
+        str(bench_folder / "one.pt"),
+    )
+    assert trained.startswith("0: "), trained
+    assert learnt_from(bench_folder / "one.pt") == ("ami", "swda")
+    again = [
+        "--start",
+        str(bench_folder / "one.pt"),
+        "--checkpoint",
+        str(bench_folder / "two.pt"),
+    ]
+    run(bench_folder, "train", "--network", "word-cnn", *places[:4], *sizes, *again)
+    assert learnt_from(bench_folder / "two.pt") == ("ami", "swda")
+
+
+def test_what_is_not_there_is_named_and_refused(bench_folder: Path) -> None:
+    gone = str(bench_folder / "gone.pt")
+    places = [
+        "--data",
+        str(bench_folder / "data"),
+        "--corpus",
+        "ami",
+        "--corpus",
+        "ted",
+        "--corpus",
+        "rev16",
+    ]
+    for asked in (
+        ["train"],
+        ["label", "--teacher", str(bench_folder / "tiny.pt"), "--taught", str(bench_folder)],
+    ):
+        assert "has no packed text of ted, rev16: prepare packs it" in run(bench_folder, *asked, *places)
+    for command, option in (("train", "--start"), ("label", "--teacher"), ("evaluate", "--checkpoint")):
+        refused = run(bench_folder, command, option, gone)
+        assert refused.startswith("2: "), refused
+        assert f"Invalid value for '{option}'" in refused
+        assert f"'{gone}' does not exist" in refused
+
+
+def test_a_checkpoint_without_its_pieces_is_refused(bench_folder: Path) -> None:
+    (bench_folder / "vocab.txt").unlink()
+    for command in ("evaluate", "false-stops"):
+        refused = run(
+            bench_folder,
+            command,
+            "--checkpoint",
+            str(bench_folder / "tiny.pt"),
+            "--corpora",
+            str(bench_folder),
+        )
+        assert refused.startswith("2: "), refused
+        assert "Invalid value for '--vocabulary'" in refused
+        assert f"'{bench_folder / 'vocab.txt'}' does not exist" in refused
+
+
+def _evaluating(folder: Path) -> list[str]:
+    return ["evaluate", "--checkpoint", str(folder / "tiny.pt"), "--corpora", str(folder), "--threads", "1"]
+
+
+def test_a_checkpoint_is_scored_on_the_texts_asked_for(bench_folder: Path) -> None:
+    asked = _evaluating(bench_folder)
+    scored = run(bench_folder, *asked, "--text", "REF")
+    rows = [line.split("|")[1:4] for line in scored.splitlines() if line.startswith("| REF")]
+    assert [row[1].strip() for row in rows].count("streaming") == 4
+    assert "ASR" not in scored
+    assert "REF, offline: comma" in scored, "what a log shows of each text once it is scored"
+    assert "there is no text 'REFF'; there are REF, ASR" in run(bench_folder, *asked, "--text", "REFF")
+
+
+def test_what_sight_is_worth_is_scored_alone_and_at_least_one_way_is_asked_for(bench_folder: Path) -> None:
+    asked = [*_evaluating(bench_folder), "--text", "REF", "--no-streaming", "--no-offline"]
+    scored = run(bench_folder, *asked, "--ahead", "0", "--ahead", "9")
+    rows = [line.split("|")[2].strip() for line in scored.splitlines() if line.startswith("| REF")]
+    assert rows == ["0 ahead"] * 4 + ["9 ahead"] * 4
+    assert "give --ahead" in run(bench_folder, *asked)
+
+
+def test_labels_for_unseeing_steps_want_such_steps_and_labels(bench_folder: Path) -> None:
+    for asked in (["--taught", str(bench_folder)], ["--unseeing", "0.5"]):
+        assert "give both" in run(bench_folder, "train", "--taught-unseeing", *asked)
+
+
+def test_a_model_folder_becomes_a_checkpoint_that_tells_what_it_learnt_from(bench_folder: Path) -> None:
+    exported(tiny_network(), bench_folder / "shipped" / "en", int8=True)
+    asked = [
+        "restore",
+        "--models",
+        str(bench_folder / "shipped"),
+        "--checkpoint",
+        str(bench_folder / "back.pt"),
+    ]
+    restored = CliRunner().invoke(app, asked)
+    assert restored.output.startswith("tiny@1 -> "), restored.output
+    assert learnt_from(bench_folder / "back.pt") == ("made up",)
+    again = CliRunner().invoke(app, asked)
+    assert "is there already" in str(again.exception)
+    before, back = tiny_network(), load_network(bench_folder / "back.pt")
+    step = max(float(weights.abs().max()) for weights in before.state_dict().values()) / 63
+    for name, weights in before.state_dict().items():
+        assert torch.allclose(back.state_dict()[name], weights, atol=1.01 * step), name
+
+
+SERVED = [
+    EngineModel(name="zh-large@1", language="zh", active=True, look_ahead_words=9),
+    EngineModel(name="zh-small@1", language="zh", active=False, look_ahead_words=9),
+    EngineModel(name="en@2", language="en", active=True, look_ahead_words=9),
+]
+
+
+@pytest.mark.parametrize(
+    ("language", "heading"), [(None, "en@2, zh-large@1"), ("zh", "zh-large@1"), ("en", "en@2"), ("de", "")]
+)
+def test_a_table_is_headed_by_the_active_models_alone(language: str | None, heading: str) -> None:
+    assert names_of(scored_models(SERVED, language)) == heading
+
+
+def test_an_error_of_ours_is_one_line_that_names_the_command(tmp_path: Path) -> None:
+    missing = tmp_path / "missing"
+    asked = ["--models", str(missing), "--language", "en", "--checkpoint", str(tmp_path / "start.pt")]
+    done = CliRunner().invoke(app, ["restore", *asked])
+    assert done.exit_code == 1
+    assert done.output == f"restore: models folder {missing} is not a folder\n"

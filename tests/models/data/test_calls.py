@@ -66,7 +66,7 @@ def test_the_case_of_every_word_that_has_one_is_known() -> None:
     assert [word.casing for word in words] == wanted
 
 
-def test_digits_and_letters_have_no_mark_and_no_sentence_ends_in_a_number_or_an_address() -> None:
+def test_digits_and_letters_take_no_mark_and_numbers_no_sentence_end() -> None:
     for seed in range(40):
         words = sentence("please send it to <address>.", Fluent(seed))
         assert Punctuation.PERIOD not in [word.mark for word in words[:-1]]

@@ -62,7 +62,7 @@ def test_all_that_is_held_out_is_packed_by_one_command(tmp_path: Path) -> None:
     assert {path.stem for path in (tmp_path / "out").glob("*.npz")} == CHINESE.recipe.mix.keys()
 
 
-def test_no_document_is_both_held_out_and_trained_on_and_a_leak_of_the_test_is_dropped(tmp_path: Path) -> None:
+def test_no_document_is_held_out_and_trained_on_and_leaks_are_dropped(tmp_path: Path) -> None:
     folder = made_up_corpora(tmp_path)
     (counts,) = prepare(CHINESE.recipe, folder, tmp_path / "out", tokenizer(), {"kdconv": 10**6}, seed=1)
     kept = held_out(CHINESE.recipe, folder, "kdconv", max_words=10**6)
@@ -78,14 +78,14 @@ def test_asides_and_links_are_no_words(tmp_path: Path) -> None:
     assert "".join(document.words) == "我们去过那个仓库箱子都在那里" * 8
 
 
-def test_a_sentence_of_gold_labels_is_read_by_its_stretches_and_one_with_too_few_is_left_out(tmp_path: Path) -> None:
+def test_a_gold_sentence_is_read_by_stretches_or_left_out(tmp_path: Path) -> None:
     ((name, units),) = read_cs2w(made_up_corpora(tmp_path), "test")
     assert name == "test-1"
     tagged = [(unit.text, Disfluency(unit.tag).published) for unit in units]
     assert tagged == [("我", "B-RM"), ("我们", "O"), ("嗯", "B-IM"), ("走吧", "O")]
 
 
-def test_in_training_a_labelled_sentence_is_read_as_it_was_said_and_with_other_words(tmp_path: Path) -> None:
+def test_in_training_a_labelled_sentence_is_read_with_other_words_too(tmp_path: Path) -> None:
     record = {"id": 1, "content": "我们去医医院嗯看朋友", "disfluency_label": "0002001000"}
     write_archive(tmp_path, "cs2w", {"data/train.jsonl": json.dumps(record, ensure_ascii=False)})
     documents = list(CHINESE.recipe.documents(tmp_path, "cs2w", training=True))
@@ -159,7 +159,7 @@ def test_of_two_equal_copies_the_first_is_taken_back(said: str, marked: str, wan
     assert left[0] == left[1]
 
 
-def test_a_slip_marked_at_the_other_of_two_equal_copies_is_one_where_copies_are_alike(tmp_path: Path) -> None:
+def test_equal_copies_count_as_one_slip_whichever_is_marked(tmp_path: Path) -> None:
     record = {"id": 1, "content": "我我们走吧", "disfluency_label": "02000"}
     write_archive(tmp_path, "cs2w", {"data/test.jsonl": json.dumps(record, ensure_ascii=False)})
     rows = scores(tmp_path, "cs2w", decoding=OFFLINE)

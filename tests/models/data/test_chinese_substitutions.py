@@ -62,7 +62,7 @@ def test_a_fluent_word_that_begins_another_is_a_word_of_its_own() -> None:
     assert others(sentence(("医", 0), ("有", 0), ("医院", 0))).words == ["药", "有", "公司"]
 
 
-def test_what_is_given_up_and_not_said_again_is_a_word_like_any_other() -> None:
+def test_a_fragment_without_repair_is_a_word() -> None:
     assert others(sentence(("医", RM), ("我们", 0), ("有", 0))).words == ["药", "我们", "有"]
 
 

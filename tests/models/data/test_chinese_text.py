@@ -43,7 +43,7 @@ def test_other_marks_are_mapped_to_the_four(mark: str, read: int) -> None:
     assert marked(f"门开了{mark}风很大。") == [("门开了", read), ("风很大", PERIOD)]
 
 
-def test_an_ellipsis_at_the_end_of_a_line_ends_its_sentence_and_no_mark_at_all_is_unknown() -> None:
+def test_an_ellipsis_at_a_lines_end_ends_its_sentence() -> None:
     assert marked("门好像开了……") == [("门好像开了", PERIOD)]
     assert marked("门好像开了") == [("门好像开了", UNKNOWN)]
 

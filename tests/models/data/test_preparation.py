@@ -5,21 +5,26 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 from typer.testing import CliRunner
 
 from caesura.models.__main__ import app
 from caesura.models.data.aligned_words import UNKNOWN
 from caesura.models.data.disfluent_pairs import read_disfl_qa, read_rev16
 from caesura.models.data.english_corpora import ENGLISH_TEXT
+from caesura.models.data.frame_notation import CHOICE, bare, labelled_spans, tags_of, word_tags
 from caesura.models.data.iwslt import read_iwslt
-from caesura.models.data.packing import PackedText
-from caesura.models.data.preparation import CorpusCounts, held_out, prepare, prepare_held_out
+from caesura.models.data.packing import PackedText, pack
+from caesura.models.data.preparation import CorpusCounts, SharedText, held_out, prepare, prepare_held_out
 from caesura.models.data.recipes import is_held_out
+from caesura.models.data.resident_text import IGNORED, ResidentText, batches
 from caesura.models.languages.english import ENGLISH
 from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.worker.inference.network.full_network import PADDING_WORD
 from tests.harness.models.corpora import write_archive, write_corpus
-from tests.harness.models.networks import VOCABULARY, tokenizer
+from tests.harness.models.networks import LEADING, VOCABULARY, document, tokenizer
 
 TEST_WORDS = [f"item{k}" for k in range(30)]
 SENTENCE = "Well, the {} dog saw a bird; then we left. Where is it?"
@@ -44,7 +49,7 @@ def prepared(folder: Path, out: Path, *, max_words: int = 1_000_000) -> CorpusCo
     return counts
 
 
-def test_a_document_with_text_of_a_test_set_is_dropped_and_a_short_quotation_reported(tmp_path: Path) -> None:
+def test_a_document_with_test_text_is_dropped_a_quotation_reported(tmp_path: Path) -> None:
     counts = prepared(made_up_corpora(tmp_path), tmp_path / "out")
     assert (counts.dropped, counts.shared) == (1, 1)
     assert counts.documents + len(held_out(ENGLISH.recipe, tmp_path, "changelog", max_words=10**6)) == 121
@@ -175,3 +180,87 @@ def test_an_archive_without_the_file_wanted_is_named(tmp_path: Path) -> None:
     folder = made_up_corpora(tmp_path)
     with pytest.raises(KeyError, match="dev2010"):
         read_iwslt(folder, "dev2010")
+
+
+def packed() -> PackedText:
+    made = [document(20, seed=seed) for seed in range(3)]
+    made[0].words[3] = "cafe"  # several pieces
+    for one in made:
+        one.casing = [k % 4 for k in range(len(one.words))]
+    return pack(made, tokenizer())
+
+
+def test_a_batch_holds_only_its_samples_pieces_and_labels() -> None:
+    text = packed()
+    samples = [(0, 9), (5, 30), (text.words - 4, text.words)]
+    batch = ResidentText(text, LEADING).batch(samples)
+    for row, (begin, end) in enumerate(samples):
+        first, after = int(text.first_piece[begin]), int(text.first_piece[end])
+        size = after - first + 1
+        assert batch.pieces[row, :size].tolist() == [LEADING, *text.pieces[first:after].tolist()]
+        last = torch.from_numpy(text.first_piece[begin + 1 : end + 1] - first)
+        assert batch.word_index[row, last].tolist() == list(range(1, end - begin + 1))
+        assert (batch.word_index[row, size:] == PADDING_WORD).all()
+        for labels, known in (
+            (batch.punctuation, text.punctuation),
+            (batch.disfluency, text.disfluency),
+            (batch.casing, text.casing),
+        ):
+            assert labels[row, last].tolist() == known[begin:end].tolist()
+            assert int((labels[row] != IGNORED).sum()) == end - begin
+
+
+def test_a_teacher_s_rows_stand_at_the_last_pieces_of_their_words() -> None:
+    text = packed()
+    rows = np.random.default_rng(1).random((text.words, 13)).astype(np.float16)
+    batch = ResidentText(text, LEADING, rows).batch([(2, 12)])
+    assert batch.taught is not None
+    assert np.array_equal(batch.taught[0, batch.punctuation[0] != IGNORED].numpy(), rows[2:12].astype(np.float32))
+    assert not batch.taught[0, batch.punctuation[0] == IGNORED].any()
+
+
+def test_no_sample_is_longer_than_the_longest_that_is_asked_for() -> None:
+    text = packed()
+    read = list(batches(ResidentText(text, LEADING), max_pieces=400, seed=3, tails=0.0, longest=12))
+    assert sum(batch.words for batch in read) >= text.words - 3 * 12
+    assert max(int(batch.word_index[batch.word_index < PADDING_WORD].max()) for batch in read) <= 12
+
+
+TEST = [f"word{k}" for k in range(40)]
+
+
+def test_distinct_twelve_grams_shared_with_a_test_set_are_counted_once() -> None:
+    tests = SharedText([TEST])
+    assert tests.shared(["before", *TEST[3:18], "after"]) == 4
+    assert tests.shared(TEST[3:18] * 3) == 4
+
+
+def test_eleven_words_in_common_are_no_overlap() -> None:
+    assert SharedText([TEST]).shared(["x", *TEST[:11], "y"]) == 0
+
+
+FILLED = "turn [left at] {uh, sorry,} right, please."
+
+
+def test_brackets_are_tags_of_the_words_in_them() -> None:
+    o, rm, im = Disfluency.O, Disfluency.B_RM, Disfluency.B_IM
+    assert [(span.strip(), begin) for span, begin in labelled_spans(FILLED)] == [
+        ("turn", o),
+        ("left at", rm),
+        ("", o),
+        ("uh, sorry,", im),
+        ("right, please.", o),
+    ]
+    assert word_tags(FILLED) == [o, rm, Disfluency.I_RM, im, Disfluency.I_IM, o, o]
+    assert bare(FILLED) == "turn left at uh, sorry, right, please."
+
+
+def test_a_token_of_marks_alone_is_no_word() -> None:
+    assert word_tags("[a ,] {-} b .") == [Disfluency.B_RM, Disfluency.O]
+    assert tags_of([], Disfluency.B_IM) == []
+
+
+def test_the_innermost_choice_is_made_first() -> None:
+    found = CHOICE.search("(take (a|b)|leave)")
+    assert found is not None
+    assert found[1] == "a|b"

@@ -52,7 +52,7 @@ def test_about_one_word_in_ten_is_wrong_and_marks_and_turns_survive() -> None:
     assert len(after.words) == len(after.punctuation) == len(after.disfluency)
 
 
-def test_a_swallowed_words_mark_goes_to_the_word_before_and_its_tag_to_the_word_after() -> None:
+def test_a_swallowed_words_mark_goes_before_it_and_its_tag_after_it() -> None:
     made = AlignedDocument("made up", "one")
     for word, mark, tag in [("market", 0, FLUENT), ("two", 1, FLUENT), ("the", 0, B_RM), ("market", 0, I_RM)]:
         made.add(word, mark, tag)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-pytest.importorskip("torch")
-
 from caesura.models.data.packing import PackedText, pack
 from caesura.models.data.resident_text import ResidentText, batches
+from caesura.models.data.samples import cut_samples, with_left_context
 from caesura.models.data.soft_labels import TaughtFile, forget_labels, load_taught, with_pseudo_sentences
 from caesura.schemas.labels import Casing
+from caesura.worker.inference.network.full_network import PADDING_WORD
 from tests.harness.models.networks import document, tokenizer
-
-pytestmark = pytest.mark.torch
 
 MARKS, TAGS = 4, 5
 
@@ -31,7 +30,7 @@ def said(words: int) -> np.ndarray[tuple[int, int], np.dtype[np.float16]]:
     return rows.astype(np.float16)
 
 
-def test_a_file_gets_its_name_when_it_is_full_and_goes_on_after_its_last_row_until_then(tmp_path: Path) -> None:
+def test_a_file_gets_its_name_when_full_and_is_resumed_until_then(tmp_path: Path) -> None:
     rows, path = said(6), tmp_path / "corpus.npy"
     first = TaughtFile(path, 6, MARKS + TAGS)
     first.rows[:4] = rows[:4]
@@ -111,3 +110,96 @@ def test_a_sentence_that_people_marked_is_not_cut_by_the_teacher() -> None:
     assert (with_pseudo_sentences(text, rows, MARKS).starts_sentence == text.starts_sentence).all()
     half = replace(text, punctuation=np.where(np.arange(text.words) < 5, -1, text.punctuation).astype(np.int8))
     assert with_pseudo_sentences(half, rows, MARKS).starts_sentence[1:6].all()
+
+
+def packed_documents(documents: int = 5) -> PackedText:
+    return pack([document(60, seed=seed) for seed in range(documents)], tokenizer())
+
+
+def test_samples_begin_at_sentence_starts_and_half_carry_a_cut_tail() -> None:
+    text = packed_documents(20)
+    samples = list(cut_samples(text, random.Random(1)))
+    assert all(text.starts_sentence[begin] for begin, _ in samples)
+    inside = [end for _, end in samples if end < text.words and not text.starts_sentence[end]]
+    assert 0.3 < len(inside) / len(samples) < 0.7
+
+
+def test_without_tails_every_sample_ends_with_its_sentence() -> None:
+    text = packed_documents(20)
+    ends = [end for _, end in cut_samples(text, random.Random(1), 0.0)]
+    assert all(end == text.words or text.starts_sentence[end] for end in ends)
+    assert sum(batch.words for batch in batches(ResidentText(text, 2), max_pieces=400, seed=5, tails=0.0)) == text.words
+
+
+def test_alone_every_sample_is_one_sentence() -> None:
+    text = packed_documents()
+    samples = list(cut_samples(text, random.Random(1), alone=1.0))
+    assert len(samples) == text.starts_sentence.sum()
+    assert [begin for begin, _ in samples[1:]] == [end for _, end in samples[:-1]]
+    half = list(cut_samples(text, random.Random(1), alone=0.5))
+    assert len({len(half), len(samples), len(list(cut_samples(text, random.Random(1))))}) == 3
+
+
+def test_the_whole_sentences_of_the_samples_cover_the_text() -> None:
+    text = packed_documents()
+    begins = [begin for begin, _ in cut_samples(text, random.Random(2))]
+    ends = [end for _, end in cut_samples(text, random.Random(2))]
+    assert begins[0] == 0
+    assert ends[-1] == text.words
+    assert all(end >= begin for end, begin in zip(ends, begins[1:], strict=False))
+
+
+def test_labels_stand_at_the_last_piece_of_a_word_and_padding_has_none() -> None:
+    made = document(1)
+    made.words[0] = "cafe"  # several pieces
+    text = pack([made], tokenizer())
+    batch = ResidentText(text, 2).batch([(0, text.words), (0, 2)])
+    pieces = int(text.first_piece[1])
+    assert pieces > 1
+    assert batch.punctuation[0, 1:pieces].tolist() == [-100] * (pieces - 1)
+    assert batch.punctuation[0, pieces] == made.punctuation[0]
+    assert batch.word_index[1, -1] == PADDING_WORD
+    assert batch.punctuation[1, -1] == -100
+
+
+def test_an_unknown_label_is_masked() -> None:
+    made = document(1)
+    made.disfluency[1] = -1
+    text = pack([made], tokenizer())
+    batch = ResidentText(text, 2).batch([(0, text.words)])
+    assert batch.disfluency[0, int(text.first_piece[2])] == -100
+
+
+def test_an_epoch_reads_every_word_and_is_the_same_for_the_same_seed() -> None:
+    text = packed_documents()
+    first = [batch.pieces for batch in batches(ResidentText(text, 2), max_pieces=400, seed=5)]
+    second = [batch.pieces for batch in batches(ResidentText(text, 2), max_pieces=400, seed=5)]
+    assert sum(batch.words for batch in batches(ResidentText(text, 2), max_pieces=400, seed=5)) >= text.words
+    assert all((a == b).all() for a, b in zip(first, second, strict=True))
+    assert all(pieces.numel() <= 400 for pieces in first)
+
+
+def test_a_share_of_the_samples_begins_up_to_ten_words_before_their_sentence() -> None:
+    text = packed_documents(20)
+    samples = list(cut_samples(text, random.Random(1)))
+    moved = list(with_left_context(samples, random.Random(2), 0.4))
+    earlier = [begin - after for (begin, _), (after, _) in zip(samples, moved, strict=True)]
+    assert set(earlier) == set(range(11))
+    assert 0.3 < sum(words > 0 for words in earlier) / len(samples) < 0.5
+    assert [end for _, end in moved] == [end for _, end in samples]
+    assert all(begin >= 0 for begin, _ in moved)
+
+
+def test_without_left_context_every_sample_begins_a_sentence() -> None:
+    text = packed_documents()
+    for batch in batches(ResidentText(text, 2), max_pieces=400, seed=5):
+        first_words = text.pieces[text.first_piece[:-1][text.starts_sentence]]
+        assert set(batch.pieces[:, 1].tolist()) <= set(first_words.tolist())
+
+
+def test_packed_text_comes_back_from_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "text.npz"
+    text = packed_documents(1)
+    text.save(path)
+    again = PackedText.load(path)
+    assert all((getattr(text, name) == getattr(again, name)).all() for name in PackedText.__slots__)

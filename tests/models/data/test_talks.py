@@ -57,7 +57,7 @@ def test_the_halves_share_no_talk_and_leave_none_out(corpora: Path) -> None:
     assert len({part.words for part in (*tuning, *reported)}) == 6
 
 
-def test_a_part_keeps_the_tokens_of_its_words_and_a_token_without_letters_is_joined(tmp_path: Path) -> None:
+def test_a_part_keeps_its_words_tokens_and_joins_letterless_ones(tmp_path: Path) -> None:
     rows = "we\tO\ndo\tO\nn't\tCOMMA\n\tCOMMA\nit\tO\n's\tPERIOD\nso\tQUESTION\n"
     write_archive(tmp_path, "iwslt2011", {"dev2012": rows})
     text = read_iwslt(tmp_path, "dev2012")

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from caesura.models.data.aligned_words import UNKNOWN
+from caesura.models.evaluation.calibrated_texts import Sure
 from caesura.models.evaluation.calibration import Answers, TurnEnds, expected_error, fit_line, kinds_of, marks_of
 from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.schemas.model_manifest import Calibration
 from caesura.schemas.segments import SegmentWord
 
 
-def test_the_error_is_how_far_what_is_said_lies_from_what_is_right_weighted_by_words() -> None:
+def test_the_error_is_the_weighted_distance_of_said_from_right() -> None:
     said = np.array([0.9] * 10 + [0.5] * 10)
     right = np.array([True] * 7 + [False] * 3 + [True] * 5 + [False] * 5)
     assert expected_error(said, right) == pytest.approx(0.1)
@@ -77,3 +80,31 @@ def test_thresholds_over_ends_find_what_a_reader_counts_by_hand() -> None:
     assert ends.recall_at(0.98) == pytest.approx(1 / 3)
     assert ends.recall_at(0.7) == pytest.approx(1.0)
     assert TurnEnds(np.array([0.5]), np.array([False])).recall_at(0.9) == 0.0
+
+
+def test_few_points_show_an_error_although_every_probability_is_right() -> None:
+    rng = np.random.default_rng(3)
+    said = rng.random(4000)
+    ends = TurnEnds(said, rng.random(4000) < said)
+    few = TurnEnds(ends.said[:200], ends.finished[:200])
+    assert ends.error == pytest.approx(ends.error_of_chance, abs=0.01)
+    assert 0.05 < few.error_of_chance < 0.09 > 3 * ends.error_of_chance
+
+
+def test_what_a_model_says_of_several_languages_is_one_table() -> None:
+    words = Answers.of([("comma", 0.8, True)])
+    joined = Sure(marks={"a": words}) + Sure(marks={"b": words}, kinds={"b": words})
+    assert (list(joined.marks), list(joined.kinds)) == (["a", "b"], ["b"])
+
+
+def test_a_part_is_fitted_and_the_others_stay() -> None:
+    said = Answers.of([("O", 0.8, True), ("O", 0.9, False)])
+    ends = TurnEnds(np.array([0.9, 0.8, 0.3]), np.array([True, False, False]))
+    sure = Sure(kinds={"ami": said}, turn_ends={"ami": ends, "changelog": TurnEnds(np.array([0.1]), np.array([True]))})
+    before = Calibration(punctuation={"comma": (0.5, 0.1)}, disfluency={"IM": (2.0, 0.0)}, turn_end=(3.0, 0.0))
+
+    fitted = sure.fitted(before, ["turn_end"])
+    assert fitted == replace(before, turn_end=fit_line(ends.said, ends.finished)), "written text has no turns"
+    assert sure.fitted(before, ["disfluency"]) == replace(before, disfluency=said.lines())
+    with pytest.raises(ValueError, match="punctuation: no text"):
+        sure.fitted(before, ["punctuation"])

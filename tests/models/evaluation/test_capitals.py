@@ -48,7 +48,7 @@ def test_words_are_told_apart_by_what_training_text_does_with_them() -> None:
     assert [forms.likeliest(word) for word in ("tom", "bbc", "the", "zoe")] == [FIRST, ALL, SMALL, SMALL]
 
 
-def test_a_sentences_start_and_i_are_not_scored_and_a_capital_of_another_class_is_no_hit() -> None:
+def test_sentence_starts_and_i_are_not_scored_as_capitals() -> None:
     right = [SMALL if casing == UNKNOWN else casing for casing in TEXT.casing]
     found = list(figures_of("made up", [TEXT], right, Forms([TRAINING])))
     assert f1(found, WAYS[0]) == 100

@@ -11,10 +11,13 @@ import pytest
 from typer.testing import CliRunner
 
 from caesura.models.commands import stop_lines
-from caesura.models.data.aligned_words import AlignedDocument
-from caesura.models.evaluation.false_stops import FlushPoint
+from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
+from caesura.models.evaluation.false_stops import FlushPoint, count_stops, flush_points, stops_on, stops_table
+from caesura.models.evaluation.shares import Share
 from caesura.models.evaluation.stop_line import stop_line
 from caesura.schemas.labels import Punctuation
+from caesura.worker.adapters.onnx.engine import OnnxEngine
+from tests.harness.places import SHIPPED
 
 NONE, COMMA, PERIOD, QUESTION = Punctuation.NONE, Punctuation.COMMA, Punctuation.PERIOD, Punctuation.QUESTION
 
@@ -35,7 +38,7 @@ def test_a_constant_moves_both_shares_and_the_line_is_read_between_its_places() 
     assert line.where(90.0).constant == pytest.approx(1.0 + 0.6 * 0.05), "between two places, as on a straight line"
 
 
-def test_a_network_that_knows_more_has_fewer_false_stops_at_as_many_ends_however_careful_it_is() -> None:
+def test_a_better_network_has_fewer_false_stops_at_as_many_ends() -> None:
     marks = np.array([PERIOD, NONE] * 400, dtype=np.int8)
     drawn = np.random.default_rng(3).normal(size=800)
     told = np.where(marks == PERIOD, 1.0, -1.0)
@@ -96,3 +99,71 @@ def test_the_command_tells_each_checkpoint_by_name(tmp_path: Path, monkeypatch: 
     for seed, line in zip((1, 2), told, strict=True):
         assert line.startswith(f"{tmp_path / str(seed)}.pt: ")
         assert " % of the true ends; at 100.0 % " in line
+
+
+MARKS = {",": COMMA, ".": PERIOD, "?": QUESTION, "*": UNKNOWN}
+
+
+def document(text: str) -> AlignedDocument:
+    """Return words with the mark that each ends with; ``*`` is one that nobody knows."""
+    read = AlignedDocument("made up", "one")
+    for word in text.split():
+        bare = word.rstrip("".join(MARKS))
+        read.add(bare, MARKS.get(word[len(bare) :], NONE), 0)
+    return read
+
+
+def test_each_sentence_is_flushed_once_inside_and_once_at_its_end() -> None:
+    read = document(" ".join(f"we went home on day {number}, and it rained." for number in range(30)))
+    points = flush_points([read], random.Random(1), sentences=20)
+    inside = [point for point in points if point.mark not in (PERIOD, QUESTION)]
+    assert len(points) == 40
+    assert len(inside) == 20
+    assert {point.words[-1] for point in inside} <= {"we", "went", "home", "on", "day", "and", "it"} | set(
+        map(str, range(30))
+    )
+    assert all(point.words[-1] == "rained" for point in points if point.mark == PERIOD)
+
+
+def test_a_session_begins_ten_words_or_more_before_its_sentence() -> None:
+    read = document("a1 a2 a3 a4. b1 b2 b3 b4 b5 b6. c1 c2 c3. d1 d2 d3. e1 e2 e3 e4 e5?")
+    ends = {point.words[-1]: point.words for point in flush_points([read], random.Random(1), sentences=9)}
+    assert ends["e5"][0] == "b1"
+    assert ends["b6"][0] == "a1"
+
+
+def test_short_sentences_and_unknown_marks_are_left_out() -> None:
+    read = document("yes we can. we said it* so* then* often. they never came*")
+    points = flush_points([read], random.Random(1), sentences=9)
+    assert [point.mark for point in points if point.mark in (PERIOD, QUESTION)] == [PERIOD]
+    assert {point.words[-1] for point in points} <= {"we", "said", "often"}
+
+
+def test_stops_are_counted_by_what_the_text_has_at_the_point() -> None:
+    points = [FlushPoint(words=("so",), mark=mark) for mark in (NONE, NONE, COMMA, PERIOD, QUESTION)]
+    stops = count_stops("en, made up", points, [PERIOD, COMMA, QUESTION, QUESTION, NONE])
+    assert (stops.plain, stops.comma) == (Share(hits=1, total=2), Share(hits=1, total=1))
+    assert stops.inside == Share(hits=2, total=3)
+    assert stops.end == Share(hits=1, total=2)
+
+
+def test_a_flush_is_no_session_end_and_an_offset_moves_it() -> None:
+    engine = OnnxEngine(SHIPPED, active=("en-ct-3x384",), threads=1)
+    read = document(" ".join(f"she told us that the train to york was late on day {day}." for day in range(20)))
+    low, high = (
+        stops_on(engine, [read], text="made up", language="en", sentences=20, end_offset=offset) for offset in (0, 20)
+    )
+    assert low.inside.hits < low.inside.total
+    assert high.inside.hits == high.inside.total
+
+
+def test_the_table_sums_the_texts_of_a_language() -> None:
+    point = [FlushPoint(words=("so",), mark=NONE)]
+    rows = [
+        count_stops(name, point * 2, marks) for name, marks in (("en, a", [0, 2]), ("en, b", [2, 2]), ("zh, c", [0, 0]))
+    ]
+    lines = stops_table(rows).splitlines()
+    assert len(lines) == 7
+    assert "| en, all | 75.0 " in lines[5]
+    assert "3 of 4" in lines[5]
+    assert "| zh, all | 0.0 " in lines[6]

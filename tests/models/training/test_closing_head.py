@@ -8,9 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-pytest.importorskip("torch")
-
 import torch
 from typer.testing import CliRunner
 
@@ -26,8 +23,6 @@ from caesura.models.networks.pretrained import shape_of, start_from_checkpoint
 from caesura.models.networks.task_dependency import TaskDependency, TaskDependencyConfig
 from caesura.models.training.closing_head import closing_flushes, fit_closing, with_closing
 from tests.harness.models.networks import VOCABULARY, exported, tiny_config, tiny_network
-
-pytestmark = pytest.mark.torch
 
 NONE = np.zeros(4)
 
@@ -49,7 +44,7 @@ def text(sentences: int = 200, words: int = 8) -> PackedText:
     )
 
 
-def test_a_sentence_gives_a_flush_inside_and_one_at_its_end_each_from_a_sentence_start_on() -> None:
+def test_a_sentence_gives_a_flush_inside_and_one_at_its_end() -> None:
     packed = text()
     flushes = closing_flushes(packed, random.Random(1), sentences=50)
     assert len(flushes) == 100
@@ -89,7 +84,7 @@ def test_the_fit_learns_ends_and_leaves_the_rest_of_the_network_as_it_was() -> N
     assert all(one.requires_grad for one in made.parameters())
 
 
-def test_constants_are_added_after_the_fit_and_a_network_without_the_head_is_refused() -> None:
+def test_constants_come_after_the_fit_and_need_the_head() -> None:
     packed, network = text(), tiny_network(seed=2)
     flushes = closing_flushes(packed, random.Random(1), sentences=20)
     marks = packed.punctuation[[stop - 1 for _, stop in flushes]]

@@ -5,9 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("torch")
-
 import torch
 
 from caesura.models.data.packing import pack
@@ -21,8 +18,6 @@ from caesura.models.training.loop import TrainingPlan, train
 from caesura.worker.adapters.onnx.engine import OnnxEngine
 from caesura.worker.core.language.labelling import LabelRequest
 from tests.harness.models.networks import LEADING, buffers, document, exported, tiny_config, tiny_network, tokenizer
-
-pytestmark = pytest.mark.torch
 
 
 def plan(max_words: int) -> TrainingPlan:
@@ -147,7 +142,7 @@ def test_a_new_run_starts_from_what_an_earlier_one_learned(tmp_path: Path) -> No
     assert not torch.equal(started.punctuation.weight, learned.punctuation.weight)
 
 
-def test_a_watch_sees_the_network_as_it_labels_and_ends_the_training_with_its_checkpoint(tmp_path: Path) -> None:
+def test_a_watch_sees_the_labelling_network_and_ends_the_training(tmp_path: Path) -> None:
     text = pack([document(60, seed=1)], tokenizer())
     network = CTTransformer(tiny_config())
     seen: list[tuple[bool, bool, float]] = []

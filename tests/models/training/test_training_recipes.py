@@ -8,9 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-pytest.importorskip("torch")
-
 import torch
 from typer.testing import CliRunner
 
@@ -30,8 +27,6 @@ from caesura.models.training.objective import Objective
 from caesura.models.training.shorter_look_ahead import drawn_look_ahead
 from caesura.schemas.labels import Punctuation
 from tests.harness.models.networks import LEADING, VOCABULARY, document, tiny_config, tokenizer
-
-pytestmark = pytest.mark.torch
 
 PLAN = TrainingPlan(
     max_words=1500, leading=LEADING, learning_rate=3e-3, max_pieces=600, threads=1, checkpoint_s=float("inf")
@@ -97,7 +92,7 @@ def test_training_does_not_go_on_from_another_kind_of_network(tmp_path: Path) ->
         train(made("full"), packed(), PLAN, tmp_path / "checkpoint.pt")
 
 
-def test_training_does_not_go_on_under_another_mask_and_knows_checkpoints_from_before_there_was_a_look_back(
+def test_training_resumes_only_under_the_same_mask(
     tmp_path: Path,
 ) -> None:
     checkpoint, short = tmp_path / "checkpoint.pt", replace(PLAN, max_words=1)
@@ -121,7 +116,7 @@ def test_a_blstm_is_not_taken_for_what_can_be_exported(tmp_path: Path) -> None:
         load_network(tmp_path / "checkpoint.pt")
 
 
-def test_with_dropout_and_drawn_look_ahead_an_interrupted_training_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+def test_an_interrupted_training_with_dropout_ends_in_the_same_weights(tmp_path: Path) -> None:
     plan = replace(PLAN, shorter_look_ahead=0.5, checkpoint_s=0.0)
     text = packed()
     train(made("ct", dropout=0.2), text, plan, tmp_path / "whole.pt")
@@ -140,7 +135,7 @@ def test_with_dropout_and_drawn_look_ahead_an_interrupted_training_goes_on_to_th
         assert torch.allclose(weights, resumed.state_dict()[name], atol=1e-6), name
 
 
-def test_the_drawn_look_ahead_is_taken_from_the_top_and_lies_between_three_words_and_all() -> None:
+def test_the_drawn_look_ahead_lies_between_three_words_and_all() -> None:
     usual = (1, 1, 1, 2, 2, 2)
     drawn = [drawn_look_ahead(usual, seed, share=0.4) for seed in range(4000)]
     sums = Counter(sum(one) for one in drawn)
@@ -161,7 +156,7 @@ def test_in_a_share_of_the_steps_no_word_sees_a_later_one() -> None:
     assert drawn_look_ahead((0, 0, 3), 1, share=0.0, unseeing=1.0) == (0, 0, 0)
 
 
-def test_where_no_word_sees_a_later_one_ends_are_found_the_more_the_more_they_weigh(tmp_path: Path) -> None:
+def test_where_no_word_sees_a_later_one_ends_are_found_by_weight(tmp_path: Path) -> None:
     text = packed(4)
     batch = ResidentText(text, LEADING).batch([(0, 200)])
     found = []
@@ -215,7 +210,7 @@ def test_a_student_follows_its_teacher_where_the_teacher_contradicts_the_labels(
     assert share_right(pupil, text) > 0.9
 
 
-def test_the_third_head_learns_where_the_case_is_known_and_the_others_learn_beside_it(tmp_path: Path) -> None:
+def test_the_third_head_learns_beside_the_others_where_case_is_known(tmp_path: Path) -> None:
     made = [document(60, seed=seed) for seed in range(2)]
     for one in made:
         one.casing = [2 if word in ("cat", "left") else 1 for word in one.words]

@@ -20,7 +20,7 @@ def own(*paragraphs: str, name: str = "one.txt") -> OwnFile:
     return OwnFile(name=name, paragraphs=paragraphs)
 
 
-def test_every_text_file_below_the_folder_is_a_document_and_a_line_is_a_paragraph(tmp_path: Path) -> None:
+def test_every_text_file_is_a_document_and_a_line_a_paragraph(tmp_path: Path) -> None:
     texts = {"b.txt": "\ufeffOne, two.\r\nThree?\r\n", "deep/a.txt": "Four.\n\n\nFive.", "notes.md": "Not read."}
     files = read_folder(write_files(tmp_path, texts), "en")
     assert [(file.name, file.paragraphs) for file in files] == [
@@ -150,7 +150,7 @@ def test_a_text_of_too_few_paragraphs_is_refused(paragraphs: int) -> None:
         split([own(*(paragraph(30, seed=seed) for seed in range(paragraphs)))])
 
 
-def test_nothing_is_lopsided_where_the_parts_are_as_they_should_be() -> None:
+def test_fair_parts_are_not_lopsided() -> None:
     ten = tuple(own("x" * 100, name=str(number)) for number in range(10))
     fair = TextParts(training=ten[:8], watched=ten[8:9], scored=ten[9:], whole_files=True)
     assert not fair.lopsided

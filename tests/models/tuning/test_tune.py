@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
-pytest.importorskip("torch")
-
 import msgspec
+import pytest
 import torch
 from typer.testing import CliRunner, Result
 
@@ -17,19 +15,24 @@ from caesura.models.__main__ import app
 from caesura.models.data.aligned_words import UNKNOWN
 from caesura.models.data.packing import pack
 from caesura.models.data.resident_text import ResidentText, batches
+from caesura.models.decoding.checkpoint_engine import CheckpointEngine
+from caesura.models.decoding.labelling_runs import published_words
+from caesura.models.evaluation.figures import GoldSession
+from caesura.models.export.parity import Parity
 from caesura.models.export.stored_network import read_network
 from caesura.models.networks.checkpoints import load_network
 from caesura.models.networks.ct_transformer import CTTransformer
 from caesura.models.tuning import tuning
-from caesura.models.tuning.early_stopping import EarlyStopping, held_out_loss
+from caesura.models.tuning.comparison import Streamed, changed_tags, figures
+from caesura.models.tuning.early_stopping import EarlyStopping, Look, held_out_loss
 from caesura.models.tuning.own_text import OwnFile, aligned
-from caesura.models.tuning.tuning import TuningPlan, to_learn
+from caesura.models.tuning.report import report
+from caesura.models.tuning.tuning import Tuned, TuningPlan, to_learn
+from caesura.schemas.labels import Casing, Punctuation
 from caesura.worker.adapters.onnx.engine import OnnxEngine
 from caesura.worker.inference.model.model_folder import StoredModel, read_models_folder
-from tests.harness.models.networks import LEADING, document, exported, tiny_config, tiny_network, tokenizer
+from tests.harness.models.networks import LEADING, VOCABULARY, document, exported, tiny_config, tiny_network, tokenizer
 from tests.harness.models.own_texts import write_files, write_folder
-
-pytestmark = pytest.mark.torch
 
 
 @pytest.fixture
@@ -215,7 +218,7 @@ def test_fluent_text_is_trained_on_with_fillers_and_repairs_put_in() -> None:
         (("--id", "tiny"), "there is a model tiny@1 already"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_before_anything_is_written(
+def test_contradicting_options_are_refused_before_writing(
     options: tuple[str, ...], said: str, start: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
@@ -229,3 +232,77 @@ def test_too_few_words_are_refused_with_their_number(start: Path, tmp_path: Path
     done = tune(start, write_folder(tmp_path / "text", files=10, paragraphs=2), tmp_path / "out")
     assert "words are left to train on, at least 1000 are needed" in str(done.exception)
     assert not (tmp_path / "out").exists()
+
+
+GOLD = ([0] * 9 + [int(Punctuation.PERIOD)]) * 60
+SESSIONS = [GoldSession(["word"] * len(GOLD), GOLD, [0] * len(GOLD))]
+
+
+def labels(right_of_ten: int) -> Streamed:
+    """Return labels of which so many in ten sentence ends are right."""
+    ends = [place for place, mark in enumerate(GOLD) if mark]
+    right = {place for number, place in enumerate(ends) if number % 10 < right_of_ten}
+    marks = [int(Punctuation.PERIOD) if place in right else 0 for place in range(len(GOLD))]
+    return Streamed(marks=marks, tags=[3, 3, *[0] * (len(GOLD) - 2)])
+
+
+def said(before: int, after: int, tmp_path: Path) -> str:
+    tuned = Tuned(
+        manifest=exported(tiny_network(), tmp_path / "en", int8=True),
+        parity=Parity(
+            labels=20,
+            words=10,
+            fp32_largest_difference=0.0,
+            fp32_labels_differing=0,
+            int8_labels_differing=1,
+            int8_batch_labels_differing=0,
+        ),
+        looks=(Look(share=0.0, loss=0.5), Look(share=0.5, loss=0.2), Look(share=1.0, loss=0.3)),
+        figures=[
+            *figures("before", SESSIONS, labels(before), "en"),
+            *figures("after", SESSIONS, labels(after), "en"),
+        ],
+        changed_tags=changed_tags(labels(before), labels(after)),
+    )
+    return report(tuned, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [
+        (2, 9, "better than the model that it began at"),
+        (9, 2, "worse than the model that it began at"),
+        (6, 6, "no difference that this much text can show"),
+    ],
+)
+def test_a_gain_is_claimed_only_where_its_interval_is_above_zero(
+    before: int, after: int, verdict: str, tmp_path: Path
+) -> None:
+    assert verdict in said(before, after, tmp_path)
+
+
+def test_the_report_names_the_setting_the_losses_and_the_tags_that_changed(tmp_path: Path) -> None:
+    text = said(2, 9, tmp_path)
+    assert f"CAESURA_WORKER_MODELS_DIR={tmp_path / 'models'}" in text
+    assert "loss 0.5000 at first, 0.2000 at the best of 2 looks" in text
+    assert "2 of 600 words tagged before, 2 after, 0 differently" in text
+
+
+def test_a_tune_keeps_the_third_head_and_learns_how_the_text_writes_words(tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    network = CTTransformer(replace(tiny_config(), casing_classes=len(Casing)))
+    exported(network, tmp_path / "start" / "en", int8=True)
+    text = write_folder(tmp_path / "text")
+    for file in text.glob("*.txt"):
+        file.write_text(file.read_text().replace("bird", "Bird").replace(" dog", " DOG"))
+    options = ["--language", "en", "--models", str(tmp_path / "start"), "--out", str(tmp_path / "out")]
+    options += ["--threads", "1", "--learning-rate", "0.005", "--epochs", "14", "--id", "mine", "--version", "2"]
+    done = CliRunner().invoke(app, ["tune", str(text), *options])
+    assert done.exit_code == 0, done.output
+
+    (tuned,) = (one for one in read_models_folder(tmp_path / "out" / "models") if one.manifest.id == "mine")
+    assert tuned.manifest.casing == tuple(casing.published for casing in Casing)
+    said = ["the", "bird", "saw", "a", "dog", "and", "the", "cat", "saw", "a", "bird"]
+    (words,) = published_words(CheckpointEngine(read_network(tuned), VOCABULARY), [said], language="en")
+    wanted = {"bird": "capital_first", "dog": "all_capitals"}
+    assert [word.casing for word in words] == [wanted.get(word, "small") for word in said]

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
 from bench.cost_split import split
 from bench.end_to_end import heard_in_time
+from bench.engine_exactness import Agreement
+from bench.funasr.same_text import COMMA, PERIOD, look_up, sentences, vocabulary
 from bench.hand_over import longest_gaps
-from bench.live_load import Heard, own_delays, percentiles
+from bench.inference_time import buffers_of, keeping
+from bench.live_load import Heard, own_delays
 from bench.staged_worker import STAGES, StageClock
 from caesura.schemas.segments import Cause
+from tests.harness.models.networks import VOCABULARY, document, exported, tiny_network
 from tests.harness.speech import speech
 
 
@@ -32,11 +44,6 @@ def test_a_segments_own_delay_runs_from_the_last_event_before_its_freeze() -> No
 def test_a_freeze_before_any_append_counts_from_the_first_of_its_session() -> None:
     came = [heard("a", 1900, frozen_ms=950)]  # the clocks of a broker and of a worker differ by a little
     assert own_delays(came, {"a": [1000, 1800, 2600]}) == [900]
-
-
-def test_percentiles_of_nothing_are_none() -> None:
-    assert percentiles([]) == {}
-    assert percentiles([float(n) for n in range(1, 101)]) == {"p50": 51.0, "p99": 100.0, "max": 100.0}
 
 
 def test_a_pause_is_the_longest_time_between_two_segments_of_a_partition() -> None:
@@ -94,38 +101,72 @@ def test_the_split_is_a_price_a_word_and_keeps_the_start_apart() -> None:
     assert made["of_it_the_timing"] == 1.0
 
 
-def test_where_one_stage_is_timed_all_the_others_are_the_loops() -> None:
-    time_s = [0.0]
-    stages = StageClock(lambda: time_s[0], ("network",))
-    time_s[0] = 4.0
-    assert stages.told() == {"loop": 4.0, "network": 0.0}
-
-    told: dict[str, object] = {
-        "stages_s": {"loop": 2.0, "network": 6.0},
-        "start_s": 3.0,
-        "whole_s": 12.0,
-        "client_threads_s": 1.0,
-        "calls": {"network": 1},
-        "timing_s": 0.0,
-    }
-    made = split(told, words=10_000, cpu_s=12.0)
-    assert made["all_but_the_network_cpu_s_per_million_words"] == 300.0
-    assert "around" not in made
-    told["stages_s"] = {"loop": 6.0, "core": 2.0}
-    assert "all_but_the_network_cpu_s_per_million_words" not in split(told, words=10_000, cpu_s=12.0)
-
-
-def test_what_the_timing_costs_is_what_a_timed_call_takes_besides_the_call() -> None:
-    looks = 0
-
-    def clock() -> float:
-        nonlocal looks
-        looks += 1  # a second passes with each look at the clock, and with nothing else
-        return float(looks)
-
-    assert StageClock(clock).cost_s(calls=100) == 2.0
-
-
 def test_live_events_say_how_far_was_heard_and_their_end_hears_no_more() -> None:
     spoken = heard_in_time(speech("a", 6, a_time=2))
     assert [one.heard_until_ms for one in spoken] == [800, 1600, 2400, 2400]
+
+
+pytest.importorskip("torch")
+
+
+pytestmark = pytest.mark.torch
+
+
+def test_states_are_kept_exactly_as_long_as_a_buffer_goes_on(tmp_path: Path) -> None:
+    network = tiny_network()
+    exported(network, tmp_path / "en", int8=False)
+    buffers = list(buffers_of([document(40).words, document(20, seed=2).words], tmp_path, VOCABULARY))
+    label = keeping(network)
+    assert 1 < sum(not buffer.goes_on for buffer in buffers) < len(buffers)
+    with torch.inference_mode():
+        for buffer in buffers:
+            expected = network(buffer.pieces, buffer.word_index)
+            torch.testing.assert_close(label(buffer)[0], expected[0], atol=1e-4, rtol=1e-4)
+
+
+TOLD: dict[str, object] = {"command": "this one", "models": ["a@1", "b@2"], "cpu": "this one", "epsilon": 0.25}
+
+
+def test_the_same_command_goes_on_from_what_was_counted(tmp_path: Path) -> None:
+    counted = Agreement(steps=7, labels=90, flips=2, largest_margin_of_a_flip=0.04, words={"ami": 400})
+    (tmp_path / "result.json").write_text(json.dumps(TOLD | {"rounds": 3, "words_decoded": 400} | asdict(counted)))
+    counted.words.clear()
+    assert Agreement.so_far(tmp_path / "result.json", TOLD) == (counted, 3)
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_result_of_something_else_counts_for_nothing(name: str, tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text(json.dumps(TOLD | {name: "other", "rounds": 3} | asdict(Agreement(steps=7))))
+    assert Agreement.so_far(tmp_path / "result.json", TOLD) == (Agreement(), 0)
+
+
+@pytest.mark.parametrize(("epsilon", "clear"), [(0.5, 1), (1.0, 0)])
+def test_a_label_that_differs_is_clear_from_the_models_own_margin_on(epsilon: float, clear: int) -> None:
+    counted = Agreement()
+    streamed, full = np.array([[1.0, 1.1], [3.0, 0.0]], np.float32), np.array([[1.7, 1.0], [2.0, 0.0]], np.float32)
+    counted.compare([streamed], [full], epsilon=epsilon)
+    assert (counted.labels, counted.flips, counted.clear_flips) == (2, 1, clear)
+    assert counted.largest_margin_of_a_flip == pytest.approx(0.7)
+
+
+def test_without_a_result_it_begins(tmp_path: Path) -> None:
+    assert Agreement.so_far(tmp_path / "result.json", TOLD) == (Agreement(), 0)
+
+
+MODELS = Path(__file__).parents[3] / "models" / "shipped"
+
+
+def test_sentences_end_where_the_look_up_says_and_never_twice_in_ten_words() -> None:
+    words = vocabulary(MODELS)
+    decided = look_up(words)
+    for text in sentences(words, sessions=5, session_words=200):
+        ends = [place for place, word in enumerate(text) if decided[word] == PERIOD]
+        assert ends[-1] == len(text) - 1
+        assert min(after - before for before, after in zip([-1, *ends], ends, strict=False)) > 10
+        assert sum(decided[word] == COMMA for word in text) == 3 * len(ends)
+
+
+def test_every_word_is_one_piece_and_there_are_enough() -> None:
+    words = vocabulary(MODELS)
+    assert len(words) == len(set(words)) == 720
+    assert sentences(words, 2, 50) == sentences(words, 2, 50)

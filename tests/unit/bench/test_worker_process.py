@@ -63,6 +63,20 @@ def test_a_worker_that_ends_by_itself_ends_the_wait_for_its_group() -> None:
         wait_until_joined(nowhere(), [fallen])
 
 
+@pytest.mark.parametrize("folder", ["worker", "caesura/worker"])
+def test_a_commit_runs_its_own_sources_and_not_the_installed_ones(folder: str, tmp_path: Path) -> None:
+    (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "caesura").mkdir(exist_ok=True)
+    for package in (tmp_path / "caesura", tmp_path / folder):
+        (package / "__init__.py").touch()
+    (tmp_path / folder / "cli.py").write_text("def main() -> None:\n    raise SystemExit(4)\n", encoding="utf-8")
+    with (
+        WorkerProcess(nowhere(), code=tmp_path) as worker,
+        pytest.raises(RuntimeError, match="its exit status is 4"),
+    ):
+        wait_until_joined(nowhere(), [worker])
+
+
 @pytest.mark.parametrize("failure", [TimeoutError, AssertionError, KeyboardInterrupt])
 def test_a_measurement_that_fails_leaves_no_worker_running(failure: type[BaseException]) -> None:
     before = children()

@@ -103,7 +103,7 @@ def test_what_cannot_be_is_said() -> None:
     session.end()
     with pytest.raises(ValueError, match="has ended"):
         session.feed("more")
-    with pytest.raises(ValueError, match=r"no model for tlh, there is one for en and zh$"):
+    with pytest.raises(ValueError, match=r"no model for tlh, there is one for de, en, es, fr and zh$"):
         caesura.load("tlh")
     with pytest.raises(ValueError, match=r"no model for klingon, there is one for en and zh$"):
         model().session("klingon")
@@ -182,7 +182,7 @@ def test_threads_may_share_a_model() -> None:
 
 
 def test_the_shipped_models_are_found_and_chinese_is_cut_by_itself() -> None:
-    assert caesura.languages() == ["en", "zh"]
+    assert caesura.languages() == ["de", "en", "es", "fr", "zh"]
     loaded = caesura.load("zh", threads=1)
     session = loaded.session()
     segments = [*session.feed("大家早上好我刚刚到办公室昨天的照片我已经发给客户了"), *session.end()]
@@ -296,3 +296,109 @@ def test_a_session_that_two_threads_feed_loses_no_word() -> None:
     with ThreadPoolExecutor(2) as pool:
         fed = list(pool.map(lambda word: session.feed(spoken(word)), ["one", "two"]))
     assert sorted(texts([*fed[0], *fed[1], *session.end()])) == ["one", "two"]
+
+
+CALL = """WEBVTT
+
+00:00:01.000 --> 00:00:02.000
+<v Ada>uh hello-stop
+
+00:00:02.500 --> 00:00:04.000
+<v Bo>yes-stop so it goes
+"""
+
+
+@pytest.fixture
+def call(tmp_path: Path) -> Path:
+    (tmp_path / "call.vtt").write_text(CALL, encoding="utf-8")
+    return tmp_path / "call.vtt"
+
+
+def test_a_recording_is_read_and_transcribed(call: Path) -> None:
+    recording = caesura.read(call)
+    assert recording.sessions == {"call/Ada": 2, "call/Bo": 4}
+    transcript = model().transcribe(recording)
+    assert transcript.text == "[00:00:01] Ada: Hello-stop.\n\n[00:00:02] Bo: Yes-stop. So it goes.\n"
+    assert "{Uh}" in transcript.marked
+    assert "<v Bo>Yes-stop." in transcript.vtt
+    assert "Bo: Yes-stop." in transcript.srt
+    assert str(model().transcribe(call)) == transcript.text, "a path is read first, and a recording may be used again"
+    assert [side.name for side in transcript.characteristics.sides] == ["Ada", "Bo"]
+    assert transcript.refused == {}
+    spoken = [word.text for one in transcript.segments for word in one.words]
+    assert " ".join(spoken) == "uh hello-stop yes-stop so it goes"
+
+
+def test_errors_are_of_one_kind(call: Path, tmp_path: Path) -> None:
+    session = model().session()
+    for wrong in (
+        lambda: caesura.read(tmp_path / "missing.json"),
+        lambda: caesura.read(call, format="vt"),
+        lambda: session.feed(["two words"]),
+        lambda: model().session(emision="settled"),
+        lambda: caesura.load("xx"),
+    ):
+        with pytest.raises(caesura.CaesuraError):
+            wrong()
+    with pytest.raises(ValueError, match="there is no format 'vt'; there are auto, text"):
+        caesura.read(call, format="vt")
+
+
+def test_feed_says_that_its_keys_are_sessions() -> None:
+    with pytest.raises(caesura.ArgumentError, match=r"the keys are sessions, which model.session\(\) makes, not str"):
+        model().feed({"agent": "hello"})  # type: ignore[dict-item]
+
+
+def test_captions_of_a_text_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "talk.txt").write_text("good day\n", encoding="utf-8")
+    with pytest.raises(caesura.CaesuraError, match="has no times of words"):
+        _ = model().transcribe(tmp_path / "talk.txt").vtt
+
+
+def test_everything_says_what_it_is(call: Path) -> None:
+    many = model()
+    session = many.session()
+    (frozen, *_) = session.feed("uh yes-stop one two three four five six seven eight nine")
+    assert repr(many) == "<caesura.Model en of en, zh>"
+    assert repr(session) == "<caesura.Session session-1 en>"
+    assert repr(frozen) == "<caesura.Segment session-1 #0, sentence: '{Uh} yes-stop.'>"
+    assert repr(session.unfrozen).startswith("<caesura.Unfrozen session-1, ")
+    session.end()
+    assert repr(session) == "<caesura.Session session-1 en, ended>"
+    recording = caesura.read(call)
+    assert repr(recording) == f"<caesura.Recording {call}: vtt, 2 sessions, 6 words>"
+    assert repr(many.transcribe(recording)) == f"<caesura.Transcript {call}: 2 sessions, 3 segments>"
+
+
+class Interrupted(FaultyEngine):
+    """Is interrupted at its first batch."""
+
+    def __init__(self) -> None:
+        super().__init__(self._interrupt)
+        self._interrupts = [KeyboardInterrupt()]
+
+    def _interrupt(self, requests: Sequence[LabelRequest]) -> None:
+        if requests and self._interrupts:
+            raise self._interrupts.pop()
+
+
+def test_words_frozen_in_an_interrupted_tick_go_out_next() -> None:
+    many = Model(Interrupted())
+    one, other = many.session(), many.session()
+    spoken = [f"w{number}" for number in range(60)]
+    with pytest.raises(KeyboardInterrupt):
+        one.feed(spoken)
+    other.feed("hello")
+    assert texts([*one.feed("more"), *one.end()]) == [*spoken, "more"]
+
+
+def test_an_interrupted_end_can_be_asked_for_again() -> None:
+    session = Model(Interrupted()).session()
+    frozen = session.feed("one two")
+    with pytest.raises(KeyboardInterrupt):
+        session.end()
+    with pytest.raises(ValueError, match="has ended"):
+        session.feed("three")
+    assert texts([*frozen, *session.end()]) == ["one", "two"]
+    with pytest.raises(ValueError, match="has ended"):
+        session.end()

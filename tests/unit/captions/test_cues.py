@@ -14,6 +14,8 @@ from caesura.schemas.segments import DisfluencyTag, NumberForm, PunctuationName,
 from caesura.worker.captions.cues import Cue, CueWriter
 from caesura.worker.captions.files import VTT_HEAD, srt, vtt
 from caesura.worker.captions.limits import CaptionLimits, columns
+from caesura.worker.captions.sides import SideCues
+from caesura.worker.core.overlays.rules import OverlayRules
 from caesura.worker.core.rendering.rendering import Style, render_segment
 from caesura.worker.errors import FatalError
 from caesura.worker.feeds.formats.captions import srt_hypotheses, vtt_hypotheses
@@ -53,6 +55,35 @@ def test_a_number_in_digits_is_one_word_with_the_times_of_all_of_its_words() -> 
     (cue,) = CueWriter(CaptionLimits()).write(ended)
     assert cue.lines == ("We paid $22 for it",)
     assert cue.end_ms == 7 * 300
+
+
+@pytest.mark.parametrize(
+    ("lang", "said", "lines"),
+    [
+        (
+            "de-AT",
+            "es kostet zwanzig euro, kommst du heute um acht uhr dreißig?",
+            ("Es kostet 20\u00a0€,", "kommst du heute um 8:30 Uhr?"),
+        ),
+        (
+            "es-MX",
+            "cuesta veinte euros, cuándo vienes a las ocho y treinta?",
+            ("Cuesta 20\u00a0€,", "¿cuándo vienes a las 8:30?"),
+        ),
+        (
+            "fr-CA",
+            "ça coûte vingt euros, tu viens avec nous à huit heures trente?",
+            ("Ça coûte 20\u00a0€,", "tu viens avec nous à 8\u00a0h\u00a030\u202f?"),
+        ),
+    ],
+)
+def test_a_line_breaks_inside_no_amount_and_before_no_mark(lang: str, said: str, lines: tuple[str, str]) -> None:
+    marks: dict[str, PunctuationName] = {",": "comma", "?": "question"}
+    words = [(word.rstrip(",?"), marks.get(word[-1], "none"), 0, 250) for word in said.split()]
+    segment = timed_segment(*words, lang=lang)
+    overlays = OverlayRules(numbers=NumberForm.DIGITS, french_spaces=True)
+    (cue,) = CueWriter(CaptionLimits(line_columns=32), overlays=overlays).write(segment)
+    assert cue.lines == lines
 
 
 def test_a_pause_ends_a_cue() -> None:
@@ -138,7 +169,7 @@ def test_one_wild_time_leaves_later_cues_where_they_are(index: int, at_ms: int) 
     assert wild[11][0] - regular[11][0] in range(301), "its first word stands by the second one"
 
 
-def test_a_time_that_is_a_little_early_or_late_makes_no_cue_later_than_the_limits_allow() -> None:
+def test_slightly_wrong_times_make_no_cue_later_than_the_limits_allow() -> None:
     talk = _a_talk()
     regular = _starts(_cues(talk))
     wild = _starts(_cues([_with_time(one, 5, 36_000) if number == 10 else one for number, one in enumerate(talk)]))
@@ -148,7 +179,7 @@ def test_a_time_that_is_a_little_early_or_late_makes_no_cue_later_than_the_limit
 
 
 @pytest.mark.parametrize(("index", "at_ms"), [(0, 10**6), (0, 10**12), (2, 0), (2, 10**12), (4, 0), (4, 10**12)])
-def test_one_wild_time_between_others_does_not_even_move_its_own_cue(index: int, at_ms: int) -> None:
+def test_one_wild_time_does_not_move_its_own_cue(index: int, at_ms: int) -> None:
     talk = _a_talk()
     (regular,) = _cues(talk)[10]
     (wild,) = _cues([_with_time(one, index, at_ms) if number == 10 else one for number, one in enumerate(talk)])[10]
@@ -247,7 +278,7 @@ def sure_segment(*words: tuple[str, PunctuationName, DisfluencyTag, float | None
     return msgspec.structs.replace(said, words=tuple(labelled), sentence_start=True, sentence_end=ends)
 
 
-def test_labels_that_are_less_sure_than_wanted_are_not_shown_and_a_doubtful_stop_begins_no_sentence() -> None:
+def test_uncertain_labels_are_hidden_and_start_no_sentence() -> None:
     segments = [
         sure_segment(("so", "comma", "O", 0.9), ("uh", "none", "B-IM", 0.6), ("home", "period", "O", 0.6)),
         sure_segment(("then", "none", "O", 0.9), ("out", "period", "O", None)),
@@ -260,3 +291,38 @@ def test_labels_that_are_less_sure_than_wanted_are_not_shown_and_a_doubtful_stop
     assert shown[0.0] == ["So, home.", "Then out.", "Yes."]
     assert shown[0.7] == ["So, uh home", "then out.", "Yes."]
     assert shown[1.0] == ["So uh home", "then out.", "Yes"]
+
+
+def said(session: str, role: str, *words: TimedWord, end: bool = False) -> Segment:
+    return msgspec.structs.replace(
+        timed_segment(*words), session=session, role=role, conversation="call", session_end=end
+    )
+
+
+def lines(cues: SideCues, segment: Segment) -> list[str]:
+    return [line for cue in cues.write(segment) for line in cue.lines]
+
+
+def test_a_side_is_named_at_its_start_and_the_end_is_that_of_all() -> None:
+    cues = SideCues(session=None, conversation="call", limits=CaptionLimits())
+    assert lines(cues, said("a", "agent", ("can", "none", 0, 300))) == ["agent: Can"]
+    assert lines(cues, said("a", "agent", ("we", "question", 900, 200))) == ["We?"]
+    assert lines(cues, said("b", "customer", ("yes", "period", 1_500, 200))) == ["customer: Yes."]
+    assert lines(cues, msgspec.structs.replace(said("c", "", ("no", "none", 0, 1)), conversation="other")) == []
+    assert lines(cues, said("a", "agent", end=True)) == []
+    before = cues.have_ended
+    assert lines(cues, said("b", "customer", end=True)) == []
+    assert (before, cues.have_ended) == (False, True)
+
+
+def test_a_session_alone_has_no_names() -> None:
+    cues = SideCues(session="a", conversation=None, limits=CaptionLimits())
+    assert lines(cues, said("a", "agent", ("yes", "period", 0, 300), end=True)) == ["Yes."]
+    assert lines(cues, said("b", "customer", ("no", "period", 0, 300))) == []
+    assert cues.have_ended
+
+
+@pytest.mark.parametrize(("session", "conversation"), [(None, None), ("a", "call")])
+def test_captions_are_of_one_session_or_of_one_conversation(session: str | None, conversation: str | None) -> None:
+    with pytest.raises(FatalError, match="--session or --conversation"):
+        SideCues(session=session, conversation=conversation, limits=CaptionLimits())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
 from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.adapters.kafka.topics import FoundTopic, WantedTopic
 from caesura.worker.checks.findings import FindingLevel
-from caesura.worker.checks.kafka import judge_broker
+from caesura.worker.checks.kafka import denied, judge_broker
 from caesura.worker.checks.topic_plan import differing, judge, retention_of, wanted_topics
 from caesura.worker.runtime.settings.settings import Route, RuntimeSettings
 
@@ -161,3 +163,55 @@ def test_a_brokers_settings_are_held_against_ours(
 ) -> None:
     ours = KafkaSettings(bootstrap_servers="broker:9092", **settings)  # type: ignore[arg-type]
     assert [finding.verdict for finding in judge_broker(options, ours)] == expected
+
+
+SESSION = "group.consumer.session.timeout.ms"
+
+
+def told(protocol: Literal["classic", "consumer"], **options: str) -> list[tuple[FindingLevel, str]]:
+    settings = KafkaSettings(bootstrap_servers="127.0.0.1:9", group_protocol=protocol)
+    found = judge_broker({name.replace("_", "."): value for name, value in options.items()}, settings)
+    return [(one.verdict, one.reason) for one in found]
+
+
+def test_the_brokers_session_time_out_is_warned_of_where_it_counts() -> None:
+    ((level, reason),) = told("consumer", group_consumer_session_timeout_ms="45000")
+    assert level is FindingLevel.WARNING
+    assert f"{SESSION} is 45000" in reason
+    assert "kafka.session_timeout_ms has no effect" in reason
+
+
+@pytest.mark.parametrize(
+    ("protocol", "session_ms"), [("consumer", "5000"), ("consumer", "10000"), ("classic", "45000")]
+)
+def test_a_short_session_time_out_or_the_other_protocol_is_no_finding(
+    protocol: Literal["classic", "consumer"], session_ms: str
+) -> None:
+    assert told(protocol, group_consumer_session_timeout_ms=session_ms) == []
+
+
+def test_a_broker_that_lacks_the_protocol_is_told_of_as_well() -> None:
+    found = told("consumer", group_consumer_session_timeout_ms="45000", group_coordinator_rebalance_protocols="classic")
+    assert [level for level, _ in found] == [FindingLevel.BAD, FindingLevel.WARNING]
+
+
+@pytest.mark.parametrize(
+    ("topic", "forbidden", "told"),
+    [
+        ("asr.words", (True, True), "topic asr.words: this user may not read it"),
+        ("asr.words", (False, True), None),
+        ("asr.segments", (True, False), None),
+        ("asr.segments", (True, True), "topic asr.segments: this user may not write to it"),
+        ("asr.words.dead", (False, True), "topic asr.words.dead: this user may not write to it"),
+        ("caesura.ledger", (True, False), "topic caesura.ledger: this user may not read it"),
+        ("caesura.ledger", (True, True), "topic caesura.ledger: this user may not read it nor write to it"),
+        ("caesura.ledger", (False, False), None),
+    ],
+)
+def test_a_topic_is_named_with_what_the_worker_needs_and_may_not_do(
+    topic: str, forbidden: tuple[bool, bool], told: str | None
+) -> None:
+    worker = RuntimeSettings()
+    findings = denied({topic: forbidden}, reads=worker.read_topics, writes=worker.output_topics)
+    found = [f"{one.subject}: {one.reason}" for one in findings]
+    assert found == ([] if told is None else [f"{told} (docs/security.md)"])

@@ -12,6 +12,8 @@ import pytest
 from caesura.worker.cli import main
 from tests.harness.places import SHIPPED
 
+pytestmark = pytest.mark.slow
+
 
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     code = ended_with(monkeypatch, "--seconds", "1", "--first", "2", "--most", "2", *arguments)
@@ -72,7 +74,7 @@ def test_a_language_without_an_active_model_is_not_measured_by_another(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("--language", "de"), "there is no speech in 'de', only in en and zh"),
+        (("--language", "it"), "there is no speech in 'it', only in en, zh, de, es, fr"),
         (("--first", "10", "--most", "4"), "--first 10 is more than --most 4"),
         (("--set", "worker.commit_interval_ms=300"), "worker.commit_interval_ms is 300: words wait for a checkpoint"),
         (("--set", "worker.commit_interval_ms=249"), "this core carries none"),

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import socket
 import subprocess
+import time
+from collections.abc import Iterator
 from http import HTTPStatus
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("websockets")
+from typer.testing import CliRunner
+from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 from websockets.sync.server import ServerConnection
 
 from caesura.schemas.codec import decode_event
 from caesura.schemas.events import WordsEvent
+from caesura.worker.adapters.kafka.event_sender import KafkaSender
 from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.adapters.kafka.topic_reader import KafkaReader, Start
+from caesura.worker.adapters.websocket.recogniser_client import is_address
+from caesura.worker.cli import app
 from caesura.worker.commands.bridge import _Feed
 from caesura.worker.commands.held_stops import HeldStops
 from caesura.worker.embedded.mock_cluster import mock_cluster
@@ -27,7 +33,9 @@ from caesura.worker.feeds.recognised_speech import RecognisedSpeech
 from caesura.worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
 from caesura.worker.feeds.session_events import SessionEvents
 from tests.harness.command import CAESURA, caesura, outside, started
-from tests.harness.recogniser import serving
+from tests.harness.recogniser import PingCounting, serving
+
+pytest.importorskip("websockets")
 
 
 def spoken(out: str) -> list[tuple[int, int, list[str]]]:
@@ -91,15 +99,13 @@ def test_messages_with_odd_numbers_are_told_and_the_others_are_sent() -> None:
     ("option", "told"),
     [(("--lang", "not a tag"), "out_of_range: lang"), (("--session", "x" * 129), "oversized: session")],
 )
-def test_a_session_that_no_worker_would_take_is_refused_before_a_message_is_read(
-    option: tuple[str, str], told: str
-) -> None:
+def test_an_impossible_session_is_refused_before_a_message_is_read(option: tuple[str, str], told: str) -> None:
     done = caesura("bridge", "--from", "vosk", "--dry-run", *option, given='{"text": "so"}\n')
     assert (done.returncode, done.stdout) == (1, "")
     assert f"caesura: the session cannot be sent: {told}" in done.stderr
 
 
-def test_words_that_no_worker_would_take_are_passed_over_and_counted_and_no_number_is_left_out() -> None:
+def test_impossible_words_are_passed_over_and_counted_without_a_gap() -> None:
     given = '{"text": "so"}\n{"text": "secret \\ud800"}\n{"text": "yes"}\n'
     done = caesura("bridge", "--from", "vosk", "--dry-run", given=given)
     assert done.returncode == 1
@@ -113,7 +119,7 @@ def test_a_wrong_recognisers_name_is_said_and_is_a_failure() -> None:
     done = caesura("bridge", "--from", "deepgram", "--dry-run", given='{"text": "hello there"}\n')
     assert (done.returncode, done.stdout) == (1, "")
     assert "1 message, 0 words" in done.stderr
-    assert "no message is one of deepgram's: they look like vosk's" in done.stderr
+    assert "no message has the format of deepgram: they look like vosk" in done.stderr
     silent = caesura("bridge", "--from", "vosk", "--dry-run", given='{"text": ""}\n')
     assert (silent.returncode, silent.stderr) == (0, "1 message, 0 words, 0 sessions\n")
 
@@ -159,7 +165,7 @@ def test_headers_come_from_a_file_and_a_refusal_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-def test_who_is_told_to_stop_sends_what_was_heard(stop: signal.Signals) -> None:
+def test_a_stopped_bridge_sends_the_words_it_heard(stop: signal.Signals) -> None:
     pipe = subprocess.PIPE
     command = [*CAESURA, "bridge", "--from", "soniox", "--dry-run"]
     tokens = [{"text": "Hello", "is_final": True}, {"text": " there", "is_final": True}]
@@ -177,7 +183,7 @@ def test_who_is_told_to_stop_sends_what_was_heard(stop: signal.Signals) -> None:
 
 
 @pytest.mark.parametrize("linger_ms", [2, 1000])
-def test_what_was_heard_is_sent_where_the_connection_is_given_up(linger_ms: int) -> None:
+def test_heard_words_are_sent_when_a_connection_is_given_up(linger_ms: int) -> None:
     spoke: list[bool] = []
 
     def speak(connection: ServerConnection) -> None:
@@ -272,3 +278,130 @@ def test_an_address_where_nothing_listens_is_given_up_and_said() -> None:
         done = caesura("bridge", url, "--from", "vosk", "--dry-run", "--reconnect-for", "0.3")
     assert done.returncode == 1
     assert "nothing listens there, or TLS is expected (wss://)" in done.stderr
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_stop_waits_until_what_was_sent_is_taken_and_a_second_one_does_not(
+    again: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[bool] = []
+
+    class Stopped(KafkaSender):
+        """Is told to stop while it waits."""
+
+        def flush(self) -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+            if again:
+                os.kill(os.getpid(), signal.SIGINT)
+            super().flush()
+            taken.append(True)
+
+    monkeypatch.setattr("caesura.worker.commands.bridge.KafkaSender", Stopped)
+    (tmp_path / "said.jsonl").write_text('{"text": "so um"}\n')
+    with mock_cluster(["asr.words"]) as bootstrap:
+        told = ("--from", "vosk", "--set", f"kafka.bootstrap_servers={bootstrap}")
+        done = CliRunner().invoke(app, ["bridge", str(tmp_path / "said.jsonl"), *told])
+        with KafkaReader(KafkaSettings(bootstrap_servers=bootstrap), "asr.words") as reader:
+            sent = [decode_event(one.value or b"") for one in reader.read(Start(), follow=False)]
+    assert taken == ([] if again else [True])
+    assert (done.exit_code == 0) is not again
+    assert again or [word.text for one in sent for word in one.words] == ["so", "um"]
+
+
+def test_an_address_may_be_longer_than_a_path_may_be() -> None:
+    assert is_address(f"wss://example/stream?X-Amz-Security-Token={'s' * 5000}")
+
+
+pytest.importorskip("websockets")
+
+
+CHUNK = 3200
+
+
+@contextlib.contextmanager
+def bridging(url: str) -> Iterator[subprocess.Popen[str]]:
+    """Run it on audio from a standard input that stays open."""
+    pipe = subprocess.PIPE
+    command = [*CAESURA, "bridge", url, "--from", "vosk", "--dry-run", "--finish", "end", "--audio", "-"]
+    with started(*command, environ=outside(), stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        yield process
+
+
+def spoken_into(process: subprocess.Popen[str], audio: bytes) -> None:
+    assert process.stdin is not None
+    os.write(process.stdin.fileno(), audio)
+
+
+def test_no_audio_is_lost_where_a_connection_breaks_off_between_two_chunks() -> None:
+    chunks = [bytes([number]) * CHUNK for number in range(1, 5)]
+    heard: list[list[str | bytes]] = []
+
+    def hear(connection: PingCounting) -> None:
+        heard.append([])
+        for message in connection:
+            heard[-1].append(message)
+            if len(heard) == 1:
+                connection.answered.acquire(timeout=2)  # the ping behind it: the client is told that it has arrived
+                connection.socket.shutdown(socket.SHUT_RDWR)
+                assert process.stdin is not None
+                spoken_into(process, b"".join(chunks[1:]))
+                process.stdin.close()
+                return
+            if message == "end":
+                connection.send('{"text": "yes"}')
+                return
+
+    with serving(hear) as url, bridging(url) as process:
+        spoken_into(process, chunks[0])
+        status = process.wait(30)
+        assert process.stderr is not None
+        assert (status, "broke off and is there again" in process.stderr.read()) == (0, True)
+    assert heard == [chunks[:1], [*chunks[1:], "end"]]
+
+
+@pytest.mark.parametrize("ended_by", ["the server", "an interrupt"])
+def test_it_ends_in_order_while_standard_input_stays_open(ended_by: str) -> None:
+    def hear(connection: PingCounting) -> None:
+        connection.recv()
+        time.sleep(0.3)  # longer than the chunk was spoken: the next one is waited for
+        connection.send('{"text": "yes"}')
+        with contextlib.suppress(ConnectionClosed):
+            while ended_by == "an interrupt":
+                connection.recv()
+
+    with serving(hear) as url, bridging(url) as process:
+        spoken_into(process, b"\1" * (CHUNK + 100))
+        assert process.stdout is not None
+        assert '"yes"' in process.stdout.readline()
+        if ended_by == "an interrupt":
+            process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+        assert process.stderr is not None
+        told = process.stderr.read()
+        assert (told.count("\n"), told.startswith("1 message, ")) == (1, True), told
+
+
+def test_a_file_arrives_in_whole_chunks_and_the_message_after_it(tmp_path: Path) -> None:
+    audio = os.urandom(2 * CHUNK + 500)
+    heard: list[str | bytes] = []
+
+    def hear(connection: PingCounting) -> None:
+        for message in connection:
+            heard.append(message)
+            if message == "end":
+                connection.send('{"text": "yes"}')
+                return
+
+    (tmp_path / "audio.raw").write_bytes(audio)
+    with serving(hear) as url:
+        options = ("--audio", str(tmp_path / "audio.raw"), "--audio-rate", "0", "--finish", "end")
+        done = caesura("bridge", url, "--from", "vosk", "--dry-run", *options)
+    assert done.returncode == 0, done.stderr
+    assert heard == [audio[:CHUNK], audio[CHUNK : 2 * CHUNK], audio[2 * CHUNK :], "end"]
+
+
+def test_audio_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+    with serving(lambda connection: connection.recv()) as url:
+        for audio in (tmp_path, tmp_path / "none"):
+            done = caesura("bridge", url, "--from", "vosk", "--dry-run", "--audio", str(audio))
+            assert (done.returncode, "cannot be read: " in done.stderr) == (1, True), done.stderr

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import msgspec
 import pytest
 from msgspec import structs
 
+from caesura.schemas.segments import NumberForm, Segment, SegmentWord
+from caesura.worker.captions.limits import CaptionLimits
+from caesura.worker.commands.captions import RenderedSegments
+from caesura.worker.commands.conversation_lines import conversation_line, live_order, talk_lines, whole_order
 from caesura.worker.commands.disfluency_counts import DisfluencyCounts
 from caesura.worker.commands.tail import (
     Format,
     SegmentsRead,
+    _conversation_texts,
     _nothing_shown,
     _said_within,
     _stretch,
     _writer,
     caption_limits,
 )
+from caesura.worker.core.rendering.conversation import characteristics_of
 from caesura.worker.core.rendering.rendering import Style
 from caesura.worker.errors import FatalError
-from tests.harness.segments import timed_segment
+from caesura.worker.settings.tree import SettingSources, load_broker_settings
+from tests.harness.segments import TimedWord, a_segment, timed_segment
 
 SAID = timed_segment(("so", "comma", 61_000, 300), ("yes", "period", 0, 400))
 
@@ -89,5 +99,69 @@ def test_fillers_and_repairs_are_counted_by_session_without_a_word() -> None:
         (SegmentsRead(session="a", stretch="1-2"), 7, "7 segments read, none of session 'a' within 1-2"),
     ],
 )
-def test_whoever_sees_nothing_is_told_what_was_read(read: SegmentsRead, came: int, said: str) -> None:
+def test_an_empty_view_says_what_was_read(read: SegmentsRead, came: int, said: str) -> None:
     assert _nothing_shown(read, came) == said
+
+
+def said(session: str, role: str, *words: TimedWord) -> Segment:
+    return msgspec.structs.replace(timed_segment(*words), session=session, role=role, conversation="call")
+
+
+QUESTION = said("call/a", "agent", ("can", "none", 1_000, 300), ("we", "question", 0, 200))
+ANSWER = said("call/c", "customer", ("yes", "period", 2_000, 400))
+
+
+def test_sides_stand_in_order_of_audio_time_with_their_names() -> None:
+    lines = [conversation_line(one, Style.MARKED) for one in whole_order([ANSWER, None, QUESTION])]
+    assert lines == ["[00:00:01] agent: Can we?", "[00:00:02] customer: Yes."]
+    assert conversation_line(whole_order([msgspec.structs.replace(ANSWER, words=())])[0], Style.MARKED) is None
+
+
+def test_captions_name_the_sides() -> None:
+    text = "".join(_conversation_texts(whole_order([ANSWER, QUESTION]), Format.VTT, None, CaptionLimits()))
+    assert [line for line in text.splitlines() if line.startswith("<v")] == ["<v agent>Can we?", "<v customer>Yes."]
+
+
+def test_paragraphs_begin_with_another_side_and_after_a_pause() -> None:
+    more = msgspec.structs.replace(
+        said("call/c", "customer", ("i", "none", 9_000, 300), ("do", "period", 0, 200)), index=1
+    )
+    text = "".join(_conversation_texts(whole_order([ANSWER, more, QUESTION]), Format.PARAGRAPHS, None, CaptionLimits()))
+    assert text == "[00:00:01] agent: Can we?\n\n[00:00:02] customer: Yes.\n\n[00:00:09] customer: I do.\n"
+
+
+def test_live_a_segment_waits_for_the_others_until_nothing_came_for_a_while() -> None:
+    clock = [0.0]
+    shown: list[str] = []
+
+    def came() -> Iterator[Segment | None]:
+        yield ANSWER
+        yield QUESTION  # of a side that has not been heard before: what it says is earlier, and shown at once
+        yield msgspec.structs.replace(ANSWER, index=1)
+        seen.append(len(shown))
+        clock[0] = 5.0
+        yield None
+        seen.append(len(shown))
+
+    seen: list[int] = []
+    for placed in live_order(came(), lambda: clock[0]):
+        shown.append(placed.segment.session)  # noqa: PERF401 - how many there are is looked at while they come
+    assert sorted(shown) == ["call/a", "call/c", "call/c"]
+    assert seen[0] < seen[1] == 3
+
+
+def test_the_numbers_are_a_line_a_side() -> None:
+    lines = list(talk_lines(characteristics_of(whole_order([ANSWER, QUESTION]))))
+    assert lines[1].split() == ["agent", "2", "1", "0.5", "0.9", "0"]
+    assert lines[2].split() == ["customer", "1", "1", "0.4", "1.0", "0"]
+    assert lines[3] == "1.4 s, 0.0 s of overlap, 0.5 s of silence"
+
+
+def test_captions_have_the_operators_spellings_and_chosen_numbers() -> None:
+    told = {"CAESURA_KAFKA_BOOTSTRAP_SERVERS": "broker:9092", "CAESURA_WORKER_SPELLINGS": "post gres=PostgreSQL"}
+    settings = load_broker_settings(SettingSources(environ=told))
+    shown = RenderedSegments(session="s", numbers=NumberForm.DIGITS)
+    cues = shown.cues(CaptionLimits(), settings)
+    words = ["we", "have", "twenty", "five", "post", "gres", "servers"]
+    said = a_segment(SegmentWord(text=word, punctuation="none", disfluency="O") for word in words)
+    assert " ".join(line for cue in cues.write(said) for line in cue.lines) == "we have 25 PostgreSQL servers"

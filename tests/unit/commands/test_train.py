@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
@@ -9,7 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from caesura.worker.commands.check import _models
+from caesura.worker.inference.network import int8_matmul
+from caesura.worker.runtime.settings.settings import RuntimeSettings
 from tests.harness.command import CAESURA
+from tests.harness.places import SHIPPED
 from tests.harness.terminal import Terminal
 
 TRAINING_HAS_ITS_PARTS = find_spec("torch") is not None and find_spec("onnx") is not None
@@ -27,7 +33,7 @@ def test_without_the_extra_one_line_says_what_to_install(terminal: Terminal, mon
 
 
 @pytest.mark.parametrize("asked", ["--help", "-h"])
-def test_without_the_extra_help_says_that_options_are_missing_and_what_to_install(
+def test_without_the_extra_help_says_what_to_install(
     asked: str, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -67,3 +73,33 @@ def test_with_the_extra_the_arguments_reach_the_tune_as_they_are(tmp_path: Path)
         timeout=60,
     )
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "tune: no such folder is not a folder\n")
+
+
+def told(folder: Path) -> dict[str, str]:
+    worker = RuntimeSettings(models_dir=str(folder))
+    return {finding.subject.rpartition("@")[0].removeprefix("model "): finding.reason for finding in _models(worker)}
+
+
+@pytest.fixture
+def beside(tmp_path: Path) -> Path:
+    """The shipped Chinese model, and the small English one as a network that cannot be run as a stream."""
+    shutil.copytree(SHIPPED / "zh", tmp_path / "zh")
+    shutil.copytree(SHIPPED / "en-small", tmp_path / "en")
+    manifest = tmp_path / "en" / "manifest.json"
+    fields = json.loads(manifest.read_text(encoding="utf-8"))
+    manifest.write_text(json.dumps(fields | {"network": "full_transformer", "active": True}), encoding="utf-8")
+    return tmp_path
+
+
+def test_each_model_is_told_what_computes_it(beside: Path) -> None:
+    reasons = told(beside)
+    assert "whole buffers by ONNX Runtime" in reasons["en-ct-3x384"]
+    if int8_matmul.KINDS:
+        assert f"products compiled for {int8_matmul.KINDS[0]}" in reasons["zh-ct-6x768"]
+
+
+def test_where_nothing_is_compiled_that_is_said(beside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(int8_matmul, "KINDS", [])
+    reasons = told(beside)
+    assert "whole buffers by ONNX Runtime" in reasons["en-ct-3x384"]
+    assert "products by ONNX Runtime, which is slower" in reasons["zh-ct-6x768"]

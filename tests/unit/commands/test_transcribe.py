@@ -113,7 +113,7 @@ def test_each_of_several_files_has_a_transcript_and_one_that_is_none_is_named(
         pytest.param(("--into", "HERE", "--output", "vtt"), "would replace it", id="the recording itself"),
     ],
 )
-def test_where_a_transcript_would_not_fit_is_said_before_anything_is_read(
+def test_an_unwritable_transcript_is_reported_before_reading(
     terminal: Terminal, call: str, more: tuple[str, ...], told: str
 ) -> None:
     options = [os.path.dirname(call) if one == "HERE" else one for one in more]  # noqa: PTH120
@@ -187,3 +187,13 @@ def test_punctuate_refuses_what_is_no_text_and_names_this_command(
     assert (done.status, done.out) == (1, "")
     assert told in done.err
     assert "`caesura transcribe` makes a transcript of it" in done.err
+
+
+def test_a_line_break_in_a_files_name_makes_no_line(terminal: Terminal, tmp_path: Path) -> None:
+    file = tmp_path / "a\nb\x1b[2J.vtt"
+    file.write_text("WEBVTT\n\n00:00.000 --> 00:01.000\nhello there\n")
+    done = terminal.run("transcribe", str(file), str(file))
+    assert (done.status, done.out.count("Hello there.")) == (0, 2)
+    assert [line for line in (done.out + done.err).splitlines() if line.startswith("b")] == []
+    assert r"a\u000ab\u001b[2J.vtt: vtt" in done.err
+    assert r"a\u000ab\u001b[2J.vtt is VTT" in terminal.run("punctuate", str(file)).err

@@ -76,9 +76,7 @@ def test_sentences_are_those_of_algorithm_1_with_cuts_until_none_is_left(
 
 @settings(max_examples=100)
 @given(stream=streams, look_ahead=st.integers(0, 9), sees=st.integers(0, 10))
-def test_where_one_sentence_at_most_can_end_in_a_step_the_papers_single_cut_is_the_same(
-    stream: list[str], look_ahead: int, sees: int
-) -> None:
+def test_a_single_cut_equals_the_papers_with_one_sentence_a_step(stream: list[str], look_ahead: int, sees: int) -> None:
     def never_two(model: str, words: Sequence[str], position: int, look_ahead_words: int) -> tuple[int, int]:
         assert (model, look_ahead_words) == ("scripted-en@1", sees)
         return (Punctuation.PERIOD if words[position] == "w7" and position % 3 == 2 else Punctuation.NONE), 0

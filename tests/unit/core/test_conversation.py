@@ -105,6 +105,51 @@ def test_talk_and_silence_of_a_side_are_the_whole_conversation(segments: list[Se
     assert sum(side.words for side in numbers.sides) == sum(len(one.words) for one in segments)
 
 
+@given(conversations())
+def test_each_start_within_another_sides_sentence_interrupts_it(segments: list[Segment]) -> None:
+    """Against a plain reading of the rule: the last word before the start ends no sentence and ended lately."""
+    numbers = characteristics_of(in_order(segments))
+    words: dict[str, list[tuple[int, int]]] = {}
+    for one in segments:
+        said = words.setdefault(one.session, [])
+        for word in one.words:
+            if word.start_ms is not None and word.end_ms is not None:
+                start_ms = max([word.start_ms, *(start for start, _ in said[-1:])])
+                said.append((start_ms, max(start_ms, word.end_ms)))
+    expected = {
+        (start_ms, by, of)
+        for by, talk in words.items()
+        for at, (start_ms, _) in enumerate(talk)
+        if at == 0 or start_ms - max(end for _, end in talk[:at]) >= 500
+        for of, said in words.items()
+        if of != by and (before := [word for word in said if word[0] < start_ms]) and start_ms - before[-1][1] < 800
+    }
+    assert {(one.at_ms, one.by, one.of) for one in numbers.interruptions} == expected
+
+
+def test_of_many_sides_at_once_the_last_ones_to_speak_are_interrupted() -> None:
+    call = [segment(f"s{at:02}", ("so", at, 100_000, "none")) for at in range(40)]
+    last = [one.of for one in characteristics_of(in_order(call)).interruptions if one.by == "s39"]
+    assert last == [f"s{at}" for at in range(23, 39)]
+
+
+@given(conversations())
+def test_a_segment_comes_as_soon_as_no_open_side_can_precede_it(segments: list[Segment]) -> None:
+    order = ConversationOrder()
+    came: list[Placed] = []
+    for count, one in enumerate(segments, start=1):
+        came += order.add(one)
+        heard = in_order(segments[:count])
+        reached = {placed.segment.session: placed.end_ms for placed in heard}
+        for placed in heard:
+            reached[placed.segment.session] = max(reached[placed.segment.session], placed.end_ms)
+        ended = {placed.segment.session for placed in heard if placed.segment.session_end}
+        still = [ms for session, ms in reached.items() if session not in ended]
+        certain = [placed for placed in heard if all(placed.start_ms < ms for ms in still)]
+        assert {id(placed.segment) for placed in certain} <= {id(placed.segment) for placed in came}
+        assert all(placed.start_ms <= ms for placed in came[-1:] for ms in still)
+
+
 def paragraphs(placed: Sequence[Placed], limits: ParagraphLimits | None = None) -> list[Paragraph]:
     made = Paragraphs(limits)
     found = [*(made.add(one) for one in placed), made.finish()]
@@ -161,7 +206,7 @@ def test_a_paragraph_ends_at_a_pause_or_at_its_length(
     assert len(paragraphs(placed, ParagraphLimits(words=words))) == expected
 
 
-def test_who_begins_while_the_others_sentence_has_no_end_interrupts() -> None:
+def test_a_start_within_the_others_sentence_interrupts() -> None:
     call = [
         segment("a", ("i", 0, 300, "none"), ("want", 300, 800, "none"), ("it", 1_200, 1_500, "period")),
         segment("b", ("which", 700, 1_000, "none"), ("one", 1_000, 1_300, "question")),
@@ -180,7 +225,7 @@ def test_who_begins_while_the_others_sentence_has_no_end_interrupts() -> None:
     ("mark", "end_ms"),
     [pytest.param("period", 1_000, id="the sentence has ended"), pytest.param("none", 200, id="the side has stopped")],
 )
-def test_who_begins_after_the_other_is_done_interrupts_nobody(mark: PunctuationName, end_ms: int) -> None:
+def test_a_start_after_the_others_sentence_does_not_interrupt(mark: PunctuationName, end_ms: int) -> None:
     call = [segment("a", ("yes", 0, end_ms, mark)), segment("b", ("good", 1_000, 1_300, "period"))]
     assert characteristics_of(in_order(call)).interruptions == ()
 

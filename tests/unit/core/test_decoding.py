@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Sequence
+
+import pytest
+
 from caesura.schemas.events import Emission, SessionOptions, Word
-from caesura.schemas.labels import Casing, Disfluency, Punctuation
+from caesura.schemas.labels import Casing, Disfluency, Labels, Punctuation, probability_number
 from caesura.schemas.segments import Cause, Piece
+from caesura.schemas.state import encode_state
 from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
+from caesura.worker.core.language.labelling import Probabilities
 from caesura.worker.core.language.rules import Bounds, DecodingRules, OptionBounds
 from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, numbered, pair_segmenters
 from tests.harness.speech import said
@@ -18,7 +25,7 @@ def test_steps_are_made_inside_an_event_and_never_merged() -> None:
     assert [len(request.words) for request in driver.requests] == [9, 12, 15]
 
 
-def test_a_step_asks_for_the_labels_that_it_can_use_and_that_are_not_settled_yet() -> None:
+def test_a_step_asks_for_usable_labels_that_are_not_settled() -> None:
     driver = Driver(engine=MARKED)  # T is 6, L is 9
     driver.give(event(0, numbered(15)))
     assert [request.wanted for request in driver.requests] == [range(3), range(6), range(3, 9)]
@@ -28,7 +35,7 @@ def test_a_step_asks_for_the_labels_that_it_can_use_and_that_are_not_settled_yet
     assert [request.wanted for request in driver.requests[3:]] == [range(6, 16), range(16, 18)]
 
 
-def test_a_step_of_a_session_that_waits_longer_than_its_model_looks_asks_for_what_is_settled() -> None:
+def test_a_long_waiting_step_asks_for_what_is_settled() -> None:
     driver = Driver(engine=MARKED, rules=DecodingRules(look_ahead_words=20, bounds=OptionBounds()))
     driver.give(event(0, numbered(18)))
 
@@ -81,10 +88,12 @@ def test_a_settled_prefix_that_is_too_short_waits_unless_its_sentence_has_ended(
     assert [(one.cause, said([one])) for one in driver.segments] == [(Cause.SENTENCE, ["one-stop"])]
 
 
-def _clauses(spoken: str, *, min_clause_words: int, max_clause_words: int = 20) -> list[tuple[Cause, list[str]]]:
+def _clauses(
+    spoken: str, *, min_clause_words: int, max_clause_words: int = 20, look_ahead_words: int = 4
+) -> list[tuple[Cause, list[str]]]:
     rules = DecodingRules(
         emission=Emission.CLAUSE,
-        look_ahead_words=4,
+        clause_look_ahead_words=look_ahead_words,
         min_clause_words=min_clause_words,
         max_clause_words=max_clause_words,
     )
@@ -93,11 +102,24 @@ def _clauses(spoken: str, *, min_clause_words: int, max_clause_words: int = 20) 
     return [(segment.cause, said([segment])) for segment in driver.segments]
 
 
-def test_a_clause_goes_out_when_its_mark_is_settled_and_words_without_a_mark_wait() -> None:
+def test_a_clause_goes_out_at_its_settled_mark_and_other_words_wait() -> None:
     assert _clauses("if it rains-comma we stay " + numbered(4), min_clause_words=2) == [
         (Cause.SETTLED, ["if", "it", "rains-comma"])
     ]
     assert _clauses("if it rains we stay " + numbered(4), min_clause_words=2) == []
+
+
+def test_a_clause_or_sentence_goes_out_with_fewer_words_after_its_mark() -> None:
+    spoken = "if it rains-comma we stay n0"
+    assert _clauses(spoken, min_clause_words=2, look_ahead_words=3) == [(Cause.SETTLED, ["if", "it", "rains-comma"])]
+    assert _clauses(spoken, min_clause_words=2) == []
+    ended = "if it rains-stop we stay n0"
+    assert _clauses(ended, min_clause_words=9, look_ahead_words=3) == [(Cause.SENTENCE, ["if", "it", "rains-stop"])]
+
+
+def test_a_clause_waits_for_no_more_words_than_settle_its_mark() -> None:
+    spoken = "if it rains-comma we stay " + numbered(4)
+    assert _clauses(spoken, min_clause_words=2, look_ahead_words=50) == _clauses(spoken, min_clause_words=2)
 
 
 def test_a_clause_of_too_few_words_waits_for_the_next_mark() -> None:
@@ -137,12 +159,12 @@ def test_a_comma_that_would_not_make_room_for_the_next_step_is_passed_over() -> 
     assert (segment.cause, len(segment.words)) == (Cause.LENGTH, 24 - 9)
 
 
-def test_a_flush_labels_again_what_the_last_step_left_after_a_cut_and_nothing_else() -> None:
-    driver = Driver(engine=MARKED, rules=DecodingRules(max_context_words=0, context_words=1))
+def test_a_flush_labels_again_only_what_the_last_step_left_after_a_cut() -> None:
+    driver = Driver(engine=MARKED, rules=DecodingRules(max_context_words=0, context_words=1, utterance_end_offset=0.0))
     driver.give(event(0, "one two-stop " + numbered(7), utterance_end=True))
     assert [(len(request.words), request.wanted) for request in driver.requests] == [(9, range(3)), (8, range(1, 8))]
 
-    driver = Driver(engine=MARKED, rules=DecodingRules(look_ahead_words=0))
+    driver = Driver(engine=MARKED, rules=DecodingRules(look_ahead_words=0, utterance_end_offset=0.0))
     driver.give(event(0, numbered(9), utterance_end=True))
     assert [request.wanted for request in driver.requests] == [range(3), range(6), range(9)]
 
@@ -179,7 +201,7 @@ def test_a_session_chooses_within_the_operators_bounds_in_its_first_event_only()
     assert (chosen.max_buffer_words, chosen.punctuation) == (77, True)
 
 
-def test_with_punctuation_off_no_sentence_is_cut_and_disfluencies_are_still_marked() -> None:
+def test_with_punctuation_off_no_sentence_is_cut() -> None:
     driver = Driver(engine=MARKED)
     driver.give(event(0, "uh one-stop " + numbered(10), options=SessionOptions(punctuation=False)))
     driver.give(event(1, session_end=True))
@@ -189,7 +211,7 @@ def test_with_punctuation_off_no_sentence_is_cut_and_disfluencies_are_still_mark
     assert segment.words[0].disfluency == "B-IM"
 
 
-def test_of_several_pieces_of_a_word_the_last_carries_the_mark_and_all_the_tag_and_the_first_the_capital() -> None:
+def test_labels_spread_over_the_pieces_of_a_word() -> None:
     def script(model: str, words: object, position: int, look_ahead_words: int) -> tuple[int, int, int]:
         assert (model, words, look_ahead_words) == ("scripted-en@1", ("onetwo", "three-"), 9)
         return (1, 1, Casing.CAPITAL_FIRST) if position == 0 else (2, 4, Casing.ALL_CAPITALS)
@@ -233,3 +255,205 @@ def test_freeze_delays_are_counted_in_words() -> None:
 
     assert driver.context.counts.freeze_delay_words == {8: 1, 7: 1}
     assert driver.context.counts.segments == {Cause.SENTENCE: 1}
+
+
+@pytest.mark.parametrize(("context_words", "kept"), [(0, 0), (2, 2), (10, 4)])
+def test_the_last_words_before_a_cut_stay_as_left_context_and_come_out_once(context_words: int, kept: int) -> None:
+    driver = Driver(engine=MARKED, rules=DecodingRules(max_context_words=0, context_words=context_words))
+    driver.give(event(0, "one two three four-stop " + numbered(8)))
+    assert driver.requests[-1].words[:4] == ("one", "two", "three", "four-stop")
+    driver.give(event(1, "twelve thirteen fourteen", session_end=True))
+
+    assert driver.requests[-1].words[: kept + 1] == (*("one", "two", "three", "four-stop")[4 - kept :], "n0")
+    assert [said([one])[-1] for one in driver.segments] == ["four-stop", "fourteen"]
+    assert len(said(driver.segments)) == 4 + 8 + 3
+
+
+def test_several_sentences_ended_in_one_step_leave_earlier_context() -> None:
+    driver = Driver(engine=MARKED, rules=DecodingRules(step_words=12, max_context_words=0, context_words=2))
+    driver.give(event(0, "one two-stop three four five-ask " + numbered(7) + " " + numbered(12)))
+
+    assert [said([one]) for one in driver.segments] == [["one", "two-stop"], ["three", "four", "five-ask"]]
+    assert driver.requests[-1].words[:3] == ("four", "five-ask", "n0")
+
+
+def test_left_context_is_the_first_to_go_where_the_buffer_is_full() -> None:
+    driver = Driver(engine=MARKED, rules=DecodingRules(max_buffer_words=24))
+    driver.give(event(0, "one two three-stop " + numbered(21)))
+
+    assert [(one.cause, len(one.words)) for one in driver.segments] == [(Cause.SENTENCE, 3)]
+    assert driver.state().buffer[0].view == "n0"
+
+
+def test_labels_of_left_context_are_final() -> None:
+    def changes_its_mind(_model: str, words: Sequence[str], position: int, _look_ahead: int) -> tuple[int, int]:
+        ends = words[position] == "stop" or (words[position] == "two" and "late" in words)
+        return (Punctuation.PERIOD if ends else Punctuation.NONE), 0
+
+    driver = Driver(engine=ScriptedEngine(script=changes_its_mind))
+    driver.give(event(0, "one two stop " + numbered(6)))
+    driver.give(event(1, "late late late", session_end=True))
+
+    assert [said([one]) for one in driver.segments] == [
+        ["one", "two", "stop"],
+        [*numbered(6).split(), "late", "late", "late"],
+    ]
+    assert driver.requests[-1].words[:3] == ("one", "two", "stop")
+    assert driver.segments[0].words[1].punctuation == "none"
+
+
+_MARK, _TAG, _TURN = 83, 97, 62
+_MARKS = {"stop": Punctuation.PERIOD, "hundred": Punctuation.COMMA}
+_TAGS = {"uh": Disfluency.B_IM, "very": Disfluency.B_RM}
+
+
+def _script(_: str, words: Sequence[str], place: int, __: int) -> tuple[int, ...]:
+    last = place == len(words) - 1
+    sure = probability_number(_MARK), probability_number(_TAG), probability_number(_TURN) if last else 0
+    return _MARKS.get(words[place], 0), _TAGS.get(words[place], 0), 0, *sure
+
+
+def _driver(probabilities: Probabilities = Probabilities.WORDS, *, looks_ahead: bool = False) -> Driver:
+    return Driver(
+        rules=DecodingRules(probabilities=probabilities), engine=ScriptedEngine(script=_script), looks_ahead=looks_ahead
+    )
+
+
+def test_a_words_mark_and_tag_come_with_how_sure_the_model_was_of_them() -> None:
+    driver = _driver()
+    driver.give(event(0, "so uh yes", utterance_end=True))
+    assert [(word.punctuation_probability, word.disfluency_probability) for word in driver.segments[0].words] == [
+        (0.83, 0.97)
+    ] * 3
+
+
+def test_only_silence_or_utterance_segments_say_whether_one_has_finished() -> None:
+    driver = _driver()
+    driver.give(event(0, "are you stop " + "and so on " * 3, utterance_end=True))
+    driver.give(event(1, "I am"))
+    driver.wait(1_000)
+    driver.give(event(2, "bye now", session_end=True))
+    assert [(one.cause, one.turn_end) for one in driver.segments] == [
+        (Cause.SENTENCE, None),
+        (Cause.UTTERANCE, 0.62),
+        (Cause.SILENCE, 0.62),
+        (Cause.END, None),
+    ]
+
+
+def test_of_a_tag_or_mark_that_a_rule_took_away_the_probability_is_not_known() -> None:
+    driver = _driver()
+    driver.give(event(0, "six hundred five very very good", utterance_end=True))
+    words = driver.segments[0].words
+    assert [word.disfluency for word in words] == ["O", "O", "O", "O", "B-RM", "O"]
+    assert [word.disfluency_probability for word in words] == [0.97, 0.97, 0.97, None, 0.97, 0.97]
+    assert [word.punctuation for word in words] == ["none"] * 6
+    assert [word.punctuation_probability for word in words] == [0.83, None, 0.83, 0.83, 0.83, 0.83]
+
+
+def test_a_tag_that_only_begins_what_it_went_on_with_is_as_probable_as_it_was() -> None:
+    labels = Labels(b"\0\0", bytes((Disfluency.I_RM, Disfluency.B_RM)), disfluency_probability=b"\5\7")
+    changed = labels.with_tags(bytes((Disfluency.B_RM, Disfluency.O)))
+    assert changed.disfluency_probability == b"\5\0"
+
+
+def test_tentative_words_say_both_and_a_word_that_is_not_labelled_neither() -> None:
+    driver = _driver(looks_ahead=True)
+    driver.give(event(0, "so we go"))
+    told = driver.sessions.tentative("s", NOW_MS)
+    assert told is not None
+    assert told.turn_end == 0.62
+    assert told.words[0].punctuation_probability == 0.83
+    driver.give(event(1, "home"))
+    later = driver.sessions.tentative("s", NOW_MS)
+    assert later is not None
+    assert later.turn_end is None
+    assert later.words[3].punctuation_probability is None
+
+
+def test_a_word_of_two_pieces_has_its_marks_probability_on_the_last() -> None:
+    driver = Driver(
+        rules=DecodingRules(probabilities=Probabilities.WORDS),
+        engine=ScriptedEngine(script=_script),
+        segmenters=pair_segmenters,
+    )
+    driver.give(event(0, "good morning", utterance_end=True))
+    words = driver.segments[0].words
+    assert [word.punctuation_probability for word in words] == [None, 0.83]
+    assert [word.disfluency_probability for word in words] == [0.97, 0.97]
+
+
+def test_a_session_without_marks_of_ours_has_no_probability_of_them() -> None:
+    driver = _driver()
+    driver.give(event(0, "so stop", options=SessionOptions(punctuation=False), utterance_end=True))
+    (segment,) = driver.segments
+    assert [word.punctuation_probability for word in segment.words] == [None, None]
+    assert [word.disfluency_probability for word in segment.words] == [0.97, 0.97]
+    assert segment.turn_end == 0.62
+
+
+def test_probabilities_are_stored_and_survive_a_restart() -> None:
+    driver = _driver()
+    driver.give(event(0, "so we go on"))
+    driver.restart()
+    driver.give(event(1, "now", utterance_end=True))
+    assert {word.punctuation_probability for word in driver.segments[0].words} == {0.83}
+    assert driver.state().decoding.labels.punctuation_probability == bytes([probability_number(_MARK)]) * 5
+
+
+@pytest.mark.parametrize("wanted", Probabilities)
+def test_a_request_asks_for_what_the_rules_say(wanted: Probabilities) -> None:
+    driver = _driver(wanted)
+    driver.give(event(0, "so we go"))
+    driver.wait(1_000)
+    assert {request.probabilities for request in driver.requests} == {wanted}
+
+
+DRAWN = [
+    DecodingRules(max_context_words=0, context_words=2, look_ahead_words=12, max_buffer_words=60),
+    DecodingRules(emission=Emission.SETTLED),
+    DecodingRules(look_ahead_words=0, max_buffer_words=12),
+]
+
+
+@pytest.mark.parametrize("rules", DRAWN)
+@pytest.mark.parametrize("seed", range(6))
+def test_state_and_segments_are_the_same_bytes_after_every_event(seed: int, rules: DecodingRules) -> None:
+    without = Driver(rules=rules, engine=ScriptedEngine())
+    looking = Driver(rules=rules, engine=ScriptedEngine(), looks_ahead=True)
+    drawn = random.Random(seed)
+    for seq in range(25):
+        said = " ".join(f"w{drawn.randrange(50)}" for _ in range(drawn.randrange(1, 9)))
+        one = event(seq, said, utterance_end=drawn.random() < 0.3)
+        restarted = drawn.random() < 0.2
+        for driver in (without, looking):
+            driver.give(one)
+            if restarted:
+                driver.restart()
+            driver.sessions.settle()
+        assert encode_state(looking.state()) == encode_state(without.state())
+        assert looking.segments == without.segments
+
+
+def test_the_labels_of_now_are_those_that_a_labelling_of_all_words_gives() -> None:
+    driver = Driver(looks_ahead=True)
+    for seq in range(30):
+        driver.give(event(seq, f"a{seq}"))
+        told = driver.sessions.tentative("s", NOW_MS)
+        assert told is not None
+        assert told.first_word + told.labelled_words == (seq + 1) // 3 * 3
+        for request in driver.requests[-1:]:
+            (labels,) = driver.engine.label([request])
+            first = request.buffer_start + request.first
+            of_now = {first + place: mark for place, mark in enumerate(labels.punctuation)}
+            for place, word in enumerate(told.words[: told.labelled_words], start=told.first_word):
+                assert (word.punctuation != "none") == bool(of_now.get(place, word.punctuation != "none"))
+
+
+def test_a_flush_takes_the_labels_that_were_there_and_asks_for_none_again() -> None:
+    driver = Driver(looks_ahead=True)
+    driver.give(event(0, "one two three"))
+    assert len(driver.requests) == 1
+    driver.wait(1_000)
+    assert [one.cause for one in driver.segments][-1] is Cause.SILENCE
+    assert len(driver.requests) == 1

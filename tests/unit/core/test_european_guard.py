@@ -33,6 +33,11 @@ def kept(line: str, language: str, *, start: int = 0) -> str:
         ("de", "die nummer ist [fünf] fünf zwei", "die nummer ist fünf fünf zwei"),
         ("de", "[ich war] wir waren da", "wir waren da"),
         ("de", "das {nein} ist gut", "das nein ist gut"),
+        ("de", "es ist [sehr] sehr kalt", "es ist sehr sehr kalt"),
+        ("de", "es war [die] die beste", "es war die beste"),
+        ("es", "[ya] ya voy", "ya ya voy"),
+        ("es", "[no es] no es mucho", "no es mucho"),
+        ("fr", "c'est [très très] très loin", "c'est très très très loin"),
         ("de", "[das ist] {ich meine} es war gut", "es war gut"),
         ("es", "[tres de] octubre de mil novecientos", "tres de octubre de mil novecientos"),
         ("es", "son [treinta] y dos", "son treinta y dos"),
@@ -69,6 +74,56 @@ def test_no_mark_stands_inside_a_number(language: str, line: str, after: int, ma
     wanted = bytearray(len(words))
     wanted[after] = left
     assert marks == wanted
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("de", "wir wohnen in wohnung . acht"),
+        ("de", "der bus fährt um zehn uhr . dreissig von hier ab"),
+        ("de", "das macht zwölf euro . vierzig"),
+        ("de", "man braucht drei eier . und dann noch zwei"),
+        ("de", "das kostet fünf euro . am tag"),
+        ("de", "dazu kommen dreihundert gramm . mehl"),
+        ("de", "von zweitausend bis zweitausendzehn . war hier ein laden"),
+        ("es", "el taller está en el piso . tres"),
+        ("es", "vimos tres barcos en el puerto . y luego otros dos"),
+        ("es", "pagué cien pesos . este mes"),
+        ("es", "en mayo de mil novecientos . no había luz"),
+        ("fr", "c'est la porte . deux"),
+        ("fr", "le bus part à dix heures . vingt de la gare"),
+        ("fr", "on a vu trois bateaux au port . puis encore deux"),
+    ],
+)
+def test_no_sentence_ends_between_a_number_and_what_belongs_to_it(language: str, line: str) -> None:
+    assert ends_left(line, language) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("de", "das macht zwölf euro . vierzig leute waren da"),
+        ("de", "das kostet fünf euro . am tag darauf war es teurer"),
+        ("de", "ich nehme dreihundert gramm . danke"),
+        ("de", "er kam um zehn . dann ging er"),
+        ("de", "und wann . am dritten mai zweitausend"),
+        ("es", "pagué cien pesos . este mes no hay más"),
+        ("es", "vimos barcos . y luego otros dos"),
+        ("fr", "il est dix heures . trente-deux mille personnes sont là"),
+        ("fr", "c'est la porte . il y en a deux"),
+    ],
+)
+def test_a_sentence_ends_behind_a_number_where_another_begins(language: str, line: str) -> None:
+    assert ends_left(line, language) == [line.split().index(".") - 1]
+
+
+def ends_left(line: str, language: str) -> list[int]:
+    """Return the places of the periods that stay of a line's; a dot alone is a model's period."""
+    before, _, behind = line.partition(" . ")
+    words, marks = [*before.split(), *behind.split()], bytearray(len(line.split()) - 1)
+    marks[len(before.split()) - 1] = PERIOD
+    keep_european_numbers_whole(words, marks, 0, language, digit_commas=False)
+    return [place for place, mark in enumerate(marks) if mark == PERIOD]
 
 
 def test_a_comma_between_digits_stays_where_it_is_wanted() -> None:

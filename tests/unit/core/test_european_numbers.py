@@ -60,6 +60,7 @@ def test_a_date_is_one_span(language: str, day: int, month: int, year: int) -> N
         ("es", "el primero de mayo", [(1, 4, "date", "--05-01")]),
         ("es", "del dos mil veinte", [(1, 4, "cardinal", "2020")]),
         ("es", "tres coma dos cinco", [(0, 4, "decimal", "3.25")]),
+        ("es", "tres millones mil casas", [(0, 3, "cardinal", "3001000")]),
         ("es", "seis uno cero dos", [(0, 4, "digits", "6102")]),
         ("es", "una casa y un perro", []),
         ("es", "treinta y también", [(0, 1, "cardinal", "30")]),

@@ -8,7 +8,7 @@ from caesura.worker.core.overlays.rules import OverlayRules
 from caesura.worker.core.rendering.cleaning import Cleaning, CleaningLevel
 from caesura.worker.core.rendering.rendering import Style, render
 from caesura.worker.core.rendering.typography import bare
-from tests.unit.core.labelled_lines import words_of
+from tests.unit.core.tagged_lines import words_of
 
 SPACED = OverlayRules(french_spaces=True)
 

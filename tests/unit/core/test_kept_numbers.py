@@ -31,6 +31,7 @@ tags = st.sampled_from([Disfluency.O, Disfluency.B_RM, Disfluency.I_RM])
         "a nail of nine {mm will do",
         "付 [三百 [二十 块",
         "[三 三 得 九",
+        "住 在 八号 楼 [十二 [单元 十二 层",
     ],
 )
 def test_a_number_without_a_cue_stays(line: str) -> None:
@@ -109,6 +110,9 @@ def marked(line: str, *, digit_commas: bool = False, look_ahead_words: int = 6) 
         ("从 一九四 零 年. 他 走 了.", "从 一九四 零 年 他 走 了."),
         ("密码 是. 五五 零二.", "密码 是 五五 零二."),
         ("不对. 五五 零二.", "不对. 五五 零二."),
+        ("来 了 八 只. 后来 又 来 了 五 只.", "来 了 八 只, 后来 又 来 了 五 只."),
+        ("来 了 一只 鸟. 后来 又 来 了 十三只.", "来 了 一只 鸟, 后来 又 来 了 十三只."),
+        ("他 走 了. 后来 又 来 了.", "他 走 了. 后来 又 来 了."),
     ],
 )
 def test_marks_around_numbers(given_line: str, line: str) -> None:

@@ -41,6 +41,40 @@ from tests.unit.core.tagged_lines import left_out
         "[my my what a view",
         "the [one one of them chose",
         "do you think {i {mean the left one",
+        "the aunt {you {know as polly is here",
+        "any song {you {know is old",
+        "a place {you {know well.",
+        "the tune {you {know by heart",
+        "{you {know that i tried",
+        "we met. {you {know very well why",
+        "a gift {i {mean to keep",
+        "she spelled it. spell {um twice",
+        "{um is a short word",
+        "{so late was she that we left",
+        "[there there it is over",
+        "[ho ho ho he said",
+        "{you {know who's there",
+        "but {you {know what happens next",
+        "{i {mean that.",
+        "[i {sorry",
+        "on [monday {um {no {wait",
+        "ask [so and so",
+        "there [is {no {wait today",
+        "那时 [说 [着 说 着 睡 了",
+        "他 [看 [了 看手表",
+        "[休息 休息 吧",
+        "[是 [的 是 的",
+        "{对 {对 对 走 吧",
+        "[三个 三个 地 数",
+        "十四 [是 十四 四十 是 四十",
+        "{就是 这里",
+        "我 想要 {那个",
+        "{嗯 好 的",
+        "{啊 我 忘 了",
+        "{唉 没 办法",
+        "{呃 字 怎么 写",
+        "她 {啊 的 一声 跑 了",
+        "{我 {是 说 过 这话",
         "it is {you know a mess",
         "{i mean",
         "{sorry about the noise",
@@ -71,7 +105,7 @@ def test_what_was_meant_stays(line: str) -> None:
     [
         ("i {um left early", "um"),
         ("but {uh oh dear it rained", "uh"),
-        ("ask the [younger [girl {no {no the older girl", "younger girl no no"),
+        ("ask the [younger [girl {no {no the older girl", "the younger girl no no"),
         ("we took [the [tram [no {no the bus", "the tram no no"),
         ("the [tram {no {first when does the bus run", "tram no first"),
         ("it was [so so there's no need", "so"),
@@ -95,6 +129,17 @@ def test_what_was_meant_stays(line: str) -> None:
         ("[w we left", "w"),
         ("[b [b but why", "b b"),
         ("要 [红 的 {不对 蓝 的", "红"),
+        ("he was {you {know as bad", "you know"),
+        ("that {you {know is odd", "you know"),
+        ("{i {mean to me it is odd", "i mean"),
+        ("{so we left", "so"),
+        ("[there there is a draught", "there"),
+        ("there [is {no there are two", "is no"),
+        ("他 [去 [了 去 了 北京", "去 了"),
+        ("{就是 我 觉得 冷", "就是"),
+        ("{那个 请问", "那个"),
+        ("{嗯 我 想 一下", "嗯"),
+        ("{啊 我们 今年 搬家", "啊"),
         ("要 [红的 {不对 蓝的", "红的 不对"),
     ],
 )
@@ -109,7 +154,7 @@ speech = st.lists(
 
 
 @given(said=speech, cut=st.integers(0, 40), unlabelled=st.lists(st.sampled_from(SAID)))
-def test_nothing_is_left_out_that_no_tag_said_but_the_second_word_of_a_pair(
+def test_only_tagged_words_and_the_second_of_a_pair_are_left_out(
     said: Sequence[tuple[str, Punctuation, Disfluency]], cut: int, unlabelled: list[str]
 ) -> None:
     words, marks, tags = [one[0] for one in said], bytes(one[1] for one in said), bytearray(one[2] for one in said)
@@ -169,3 +214,21 @@ def test_an_answer_of_two_words_has_no_mark_inside() -> None:
     assert list(marks) == [2, 1, 0, 0, 2, 0, 2]
     join_answers(words, marks, 0)
     assert list(marks) == [0, 1, 0, 0, 2, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("line", "marks", "expected"),
+    [
+        ("mm hmm that is it", (0, 0, 0, 0, 2), [0, 1, 0, 0, 2]),
+        ("it rained uh oh we left", (0, 2, 0, 0, 0, 2), [0, 2, 0, 1, 0, 2]),
+        ("he said mm hmm that is it", (0, 0, 0, 0, 0, 0, 2), [0, 0, 0, 0, 0, 0, 2]),
+        ("uh huh uh huh", (0, 0, 0, 2), [0, 0, 0, 2]),
+        ("mm hmm", (0, 0), [0, 0]),
+    ],
+)
+def test_an_answer_that_begins_a_sentence_has_a_comma_behind(
+    line: str, marks: tuple[int, ...], expected: list[int]
+) -> None:
+    given_marks = bytearray(marks)
+    join_answers(line.split(), given_marks, 0)
+    assert list(given_marks) == expected

@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+import zlib
+
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from caesura.schemas.events import WordsEvent
+from caesura.schemas.labels import Labels
 from caesura.schemas.segments import Cause
-from caesura.schemas.state import SessionStatus, encode_ledger
+from caesura.schemas.state import (
+    ModelWord,
+    ModelWordPiece,
+    SessionStatus,
+    decode_state,
+    encode_ledger,
+    encode_state,
+    encode_word,
+    word_array,
+)
+from caesura.worker.core.decoding.buffer import Buffer
 from caesura.worker.core.language.rules import Bounds, DecodingRules, OptionBounds
 from caesura.worker.core.language.segmentation import segmenters
-from caesura.worker.core.partition.partition import PartitionSessions
-from caesura.worker.core.partition.replay import ReplayOffsets
+from caesura.worker.core.language.words import SegmenterFactory, whitespace_segmenters
+from caesura.worker.core.partition.partition import PartitionSessions, ReplayOffsets
+from caesura.worker.core.partition.partitioning import crc32_partition, murmur2_partition
 from caesura.worker.core.partition.timers import Timers
-from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event
+from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, pair_segmenters
 from tests.harness.speech import said
 
 
-def test_timers_fire_in_the_order_of_their_due_times_and_names_before_the_record_that_makes_them_due() -> None:
+def test_timers_fire_by_due_time_and_name_before_the_next_record() -> None:
     driver = Driver(engine=MARKED)
     driver.give(event(0, "one", session="b"))
     driver.give(event(0, "one", session="a"))
@@ -56,9 +71,7 @@ def test_a_new_owner_begins_at_the_latest_time_that_a_session_knows_of() -> None
     ],
     ids=["by arrival", "by its own clock", "held back"],
 )
-def test_words_that_were_replayed_and_never_published_were_no_silence_until_then(
-    spoken: WordsEvent, silence_ms: int
-) -> None:
+def test_replayed_words_that_were_never_published_were_no_silence(spoken: WordsEvent, silence_ms: int) -> None:
     driver = Driver(engine=MARKED, segmenters=segmenters)
     driver.sessions = PartitionSessions(driver.context, replays=True)
     driver.give(spoken)
@@ -71,7 +84,7 @@ def test_words_that_were_replayed_and_never_published_were_no_silence_until_then
     assert [segment.session for segment in driver.segments] == ["another", "s"]
 
 
-def test_whoever_a_replay_keeps_waiting_has_a_record_that_says_since_when_beside_its_last_events_own_time() -> None:
+def test_a_replayed_session_records_its_waiting_time_and_event_time() -> None:
     driver = Driver(engine=MARKED)
     driver.sessions = PartitionSessions(driver.context, replays=True)
     driver.give(event(0, "one", heard_until_ms=100))
@@ -84,7 +97,7 @@ def test_whoever_a_replay_keeps_waiting_has_a_record_that_says_since_when_beside
     assert driver.sessions.latest_ms == NOW_MS + 60_000
 
 
-def test_words_that_were_replayed_are_silent_as_they_were_where_they_were_not_for_long_enough_by_then() -> None:
+def test_replayed_silence_that_was_too_short_continues() -> None:
     driver = Driver(engine=MARKED)
     driver.sessions = PartitionSessions(driver.context, replays=True)
     driver.give(event(0, "one"))
@@ -93,7 +106,7 @@ def test_words_that_were_replayed_are_silent_as_they_were_where_they_were_not_fo
     assert driver.sessions.next_due_ms == NOW_MS + 800
 
 
-def test_whose_words_were_published_is_idle_since_the_last_of_them_though_it_was_replayed() -> None:
+def test_a_replayed_session_is_idle_since_its_last_published_word() -> None:
     driver = Driver(engine=MARKED, rules=DecodingRules(idle_after_ms=20_000))
     driver.sessions = PartitionSessions(driver.context, replays=True)
     driver.give(event(0, "one", utterance_end=True))
@@ -113,7 +126,7 @@ def test_only_sessions_whose_state_may_have_changed_are_touched() -> None:
     assert set(driver.sessions.touched) == {"b"}
 
 
-def test_after_an_abort_sessions_are_what_they_were_and_the_same_input_gives_the_same_segments() -> None:
+def test_after_an_abort_the_same_input_gives_the_same_segments() -> None:
     driver = Driver()
     driver.give(event(0, "one two three", session="a"))
     committed = driver.states(["a"])
@@ -135,7 +148,7 @@ def test_after_an_abort_sessions_are_what_they_were_and_the_same_input_gives_the
     assert not driver.sessions.touched
 
 
-def test_work_that_was_not_done_and_segments_that_were_not_taken_go_with_an_abort() -> None:
+def test_undone_work_and_untaken_segments_go_with_an_abort() -> None:
     driver = Driver(lazy=True, engine=MARKED)
     driver.give(event(0, "one two-stop " + "w " * 10, utterance_end=True))
     (pending,) = driver.sessions.waiting(NOW_MS)
@@ -149,7 +162,7 @@ def test_work_that_was_not_done_and_segments_that_were_not_taken_go_with_an_abor
     assert len(driver.sessions) == 0
 
 
-def test_what_waits_behind_a_step_is_said_so_that_a_flood_can_be_served_last() -> None:
+def test_queued_words_are_reported_so_that_floods_come_last() -> None:
     driver = Driver(lazy=True, rules=DecodingRules(look_ahead_words=0))
     for seq in range(4):
         driver.give(event(seq, "one two three"))
@@ -162,7 +175,7 @@ def test_what_waits_behind_a_step_is_said_so_that_a_flood_can_be_served_last() -
     assert queued == [9, 6, 3, 0]
 
 
-def test_what_comes_while_labels_are_awaited_is_told_and_is_done_with_them() -> None:
+def test_events_during_a_step_are_applied_with_its_labels() -> None:
     driver = Driver(lazy=True, rules=DecodingRules(look_ahead_words=0))
     driver.give(event(0, "one two three"))
     (first,) = driver.sessions.waiting(NOW_MS)
@@ -203,7 +216,7 @@ def test_a_ledger_record_has_no_words_text_and_says_where_the_buffer_starts() ->
     )
 
 
-def test_a_ledger_record_has_the_labels_of_the_frozen_words_that_are_still_context() -> None:
+def test_a_ledger_record_has_the_labels_of_frozen_context_words() -> None:
     driver = Driver(engine=MARKED)
     driver.give(event(0, "one-comma two", utterance_end=True))
     driver.give(event(1, "three four"))
@@ -233,7 +246,7 @@ def test_the_replay_offset_is_the_smallest_that_any_session_needs() -> None:
     assert needed == [0, 0, 1, None, 4]
 
 
-def test_an_event_after_a_sessions_end_asks_for_a_ledger_record_and_is_not_replayed() -> None:
+def test_an_event_after_the_end_asks_for_a_ledger_record_only() -> None:
     driver = Driver(engine=MARKED, rules=DecodingRules(idle_after_ms=20_000))
     driver.give(event(0, "one"))
     driver.wait(20_000)
@@ -304,3 +317,159 @@ def test_the_next_timer_is_the_earliest_by_time_and_name(changes: list[tuple[str
         timers.update(name, due_ms)
         running = [(one_ms, one) for one, one_ms in due.items() if one_ms is not None]
         assert timers.next() == min(running, default=None)
+
+
+_JAVA_VECTORS = {
+    b"21": -973932308,
+    b"foobar": -790332482,
+    b"a-little-bit-long-string": -985981536,
+    b"a-little-bit-longer-string": -1486304829,
+    b"lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8": -58897971,
+    b"abc": 479470107,
+}
+
+
+@pytest.mark.parametrize(("key", "signed_hash"), _JAVA_VECTORS.items())
+def test_murmur2_agrees_with_the_vectors_of_the_java_client(key: bytes, signed_hash: int) -> None:
+    for partitions in (1, 7, 12, 4096):
+        assert murmur2_partition(key, partitions) == (signed_hash & 0x7FFFFFFF) % partitions
+
+
+def test_crc32_is_the_unsigned_checksum_modulo_the_count() -> None:
+    assert crc32_partition(b"123456789", 1000) == 0xCBF43926 % 1000
+
+
+@given(key=st.binary(max_size=64), partitions=st.integers(1, 500))
+def test_a_partition_is_always_within_the_count(key: bytes, partitions: int) -> None:
+    assert 0 <= murmur2_partition(key, partitions) < partitions
+    assert crc32_partition(key, partitions) == zlib.crc32(key) % partitions
+
+
+_MOVES = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.none() | st.integers(0, 40)), max_size=80)
+
+
+@given(_MOVES)
+def test_the_earliest_is_next_however_the_times_move_and_nobody_has_two_entries(
+    moves: list[tuple[str, int | None]],
+) -> None:
+    due: dict[str, int | None] = {}
+    timers = Timers(due.get)
+    for session, due_ms in moves:
+        due[session] = due_ms
+        timers.update(session, due_ms)
+        running = [(at_ms, name) for name, at_ms in due.items() if at_ms is not None]
+        assert timers.next() == min(running, default=None)
+        assert len(timers) <= len(due)
+
+
+@given(_MOVES, st.data())
+def test_due_sessions_are_found_past_stale_entries(moves: list[tuple[str, int | None]], data: st.DataObject) -> None:
+    due: dict[str, int | None] = {}
+    timers = Timers(due.get)
+    for session, due_ms in moves:
+        due[session] = due_ms
+        timers.update(session, due_ms)
+        by_ms = data.draw(st.integers(0, 40))
+        running = [(at_ms, name) for name, at_ms in due.items() if at_ms is not None and at_ms <= by_ms]
+        assert timers.next_by(by_ms) == min(running, default=None)
+
+
+def test_a_session_that_falls_silent_again_and_again_keeps_one_entry() -> None:
+    due = {"ann": 0}
+    timers = Timers(due.get)
+    for utterance in range(1_000):
+        for due_ms in (
+            3_600_000 + utterance,
+            1_000 + utterance,
+        ):
+            due["ann"] = due_ms
+            timers.update("ann", due_ms)
+    assert len(timers) == 1
+
+
+def test_all_come_out_in_the_order_of_time_and_name() -> None:
+    due: dict[str, int | None] = {f"s{number:03}": number * 7919 % 50 for number in range(300)}
+    timers = Timers(due.get)
+    for name, due_ms in due.items():
+        timers.update(name, due_ms)
+    wanted = sorted((at_ms, name) for name, at_ms in due.items() if at_ms is not None)
+    came = []
+    while (first := timers.next()) is not None:
+        came.append(first)
+        due[first[1]] = None
+    assert came == wanted
+
+
+_WORD = st.text(min_size=1, max_size=40)
+_EVENTS = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from(("so", "uh", "four-stop", "日本", "well-comma", "cut-")), max_size=9),
+        st.booleans(),  # the end of an utterance
+        st.booleans(),  # a snapshot is taken behind it
+        st.booleans(),  # the process ends there, and another goes on
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+def _word(*texts: str) -> ModelWord:
+    return ModelWord(view="".join(texts).casefold(), pieces=tuple(map(_piece, texts)))
+
+
+def _piece(text: str) -> ModelWordPiece:
+    return ModelWordPiece(
+        text=text,
+        start_ms=None,
+        end_ms=70_000,
+        confidence=0.5,
+        offset=1 << 40,
+        position=0,
+        appended_ms=0,
+        polled_ms=0,
+        unit_start=0,
+        unit_length=len(text),
+    )
+
+
+@settings(max_examples=150)
+@given(_EVENTS, st.sampled_from((whitespace_segmenters, pair_segmenters)))
+def test_repeated_snapshots_equal_a_first_snapshot(
+    said: list[tuple[list[str], bool, bool, bool]], segmenters: SegmenterFactory
+) -> None:
+    seldom, often = (Driver(engine=MARKED, segmenters=segmenters) for _ in range(2))
+    for seq, (words, ends, stored, restarted) in enumerate(said):
+        for driver in (seldom, often):
+            driver.give(event(seq, " ".join(words), utterance_end=ends))
+        if stored:
+            often.sessions.snapshots(["s"])
+            often.sessions.ledger_states(["s"])
+        if restarted:
+            often.restart()
+    (at_first,), (again,) = (driver.sessions.snapshots(["s"]).values() for driver in (seldom, often))
+    assert at_first is not None
+    assert again == at_first == encode_state(decode_state(at_first))
+    assert often.sessions.ledger_states(["s"]) == seldom.sessions.ledger_states(["s"])
+
+
+@given(st.lists(st.tuples(st.lists(_WORD, max_size=20), st.integers(0, 20), st.booleans()), max_size=20))
+def test_stored_words_are_those_that_the_buffer_has(turns: list[tuple[list[str], int, bool]]) -> None:
+    buffer = Buffer()
+    for texts, dropped, stored in turns:
+        for text in texts:
+            buffer.append(_word(text, text[::-1]) if len(text) % 3 else _word(text))
+        count = len(buffer)
+        buffer.relabel(Labels(punctuation=bytes(count), disfluency=bytes(count)), first=0, look_ahead_words=0)
+        if stored:
+            buffer.stored_words()
+            buffer.lengths()
+        buffer.freeze(min(dropped, count), 0)
+        buffer.drop(min(dropped, count))
+    assert bytes(buffer.stored_words()) == msgspec.msgpack.encode(buffer.words)
+    assert buffer.lengths() == tuple(sum(len(piece.text) for piece in word.pieces) for word in buffer.words)
+
+
+@pytest.mark.parametrize("count", [0, 1, 15, 16, 65_535, 65_536])
+def test_an_array_of_any_size_is_one_that_the_codec_writes(count: int) -> None:
+    words = [ModelWord(view="a", pieces=())] * count
+    assert bytes(word_array([*map(encode_word, words)])) == msgspec.msgpack.encode(words)

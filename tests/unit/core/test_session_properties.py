@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import random
+import sys
+import textwrap
+from itertools import pairwise
+from types import FrameType
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from typing_extensions import override
 
-from caesura.schemas.events import Emission
-from caesura.schemas.segments import Cause, Segment
-from caesura.worker.adapters.memory.engine import ScriptedEngine
-from caesura.worker.core.decoding.admission import OfferOutcome
+from caesura.schemas.codec import encode_segment
+from caesura.schemas.dead_letters import DeadLetterReason
+from caesura.schemas.events import Emission, SessionOptions, Word
+from caesura.schemas.segments import Cause, Gap, Segment
+from caesura.schemas.state import HeldBack, ModelWord
+from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
+from caesura.worker.core.decoding.admission import OfferOutcome, PassedGap
+from caesura.worker.core.language.labelling import LabelRequest
 from caesura.worker.core.language.rules import DecodingRules
-from caesura.worker.core.language.words import SegmenterFactory, whitespace_segmenters
-from tests.harness.partition_driver import Driver, event, however_grouped, pair_segmenters
+from caesura.worker.core.language.words import (
+    SegmenterFactory,
+    WhitespaceSegmenter,
+    WordSegmenter,
+    whitespace_segmenters,
+)
+from caesura.worker.core.session import session_work, stream
+from caesura.worker.core.session.batching import FLOOD_WORDS, BatchLimits, PendingLabels, form_batches
+from caesura.worker.core.session.stream import StreamingLabeller
+from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, however_grouped, pair_segmenters
 from tests.harness.speech import said
 from tests.harness.speeches import Said, Timed, groupings, look_aheads, rules, speeches, words
 
@@ -50,7 +70,7 @@ def test_every_word_is_published_once_and_in_order(
 
 @EXAMPLES
 @given(data=st.data(), speech=speeches, chosen=rules, look_ahead=look_aheads, segmenter=segmenters)
-def test_segments_are_numbered_without_a_hole_and_hold_no_sentence_end_in_their_middle(
+def test_segments_are_numbered_without_a_hole_each_in_one_sentence(
     data: st.DataObject, speech: list[Said], chosen: DecodingRules, look_ahead: int, segmenter: SegmenterFactory
 ) -> None:
     segments = _decode(_driver(chosen, look_ahead, segmenter), data.draw(groupings(speech)))
@@ -73,7 +93,7 @@ def test_segments_are_numbered_without_a_hole_and_hold_no_sentence_end_in_their_
 
 @EXAMPLES
 @given(data=st.data(), speech=speeches, chosen=rules, look_ahead=look_aheads, segmenter=segmenters)
-def test_how_words_are_grouped_into_events_and_polls_and_how_often_events_come_changes_nothing(
+def test_grouping_and_polling_of_words_changes_nothing(
     data: st.DataObject, speech: list[Said], chosen: DecodingRules, look_ahead: int, segmenter: SegmenterFactory
 ) -> None:
     one_way = _decode(_driver(chosen, look_ahead, segmenter), data.draw(groupings(speech)))
@@ -115,7 +135,7 @@ def test_a_snapshot_stored_and_restored_anywhere_is_invisible(
 
 @EXAMPLES
 @given(data=st.data(), speech=speeches, chosen=rules, look_ahead=look_aheads)
-def test_what_a_frozen_word_says_in_the_stored_state_is_what_was_published_of_it(
+def test_stored_frozen_words_equal_the_published_ones(
     data: st.DataObject, speech: list[Said], chosen: DecodingRules, look_ahead: int
 ) -> None:
     driver = _driver(chosen, look_ahead, whitespace_segmenters)
@@ -138,9 +158,13 @@ def test_what_a_frozen_word_says_in_the_stored_state_is_what_was_published_of_it
         assert published[place].casing == casings[casing]
 
 
+words_of_letters = words.map(lambda spoken: tuple(text.replace("c-", "cd-") for text in spoken))
+"""Between single letters a rule takes away the engine's marks, which are what is compared."""
+
+
 @EXAMPLES
-@given(spoken=words, chosen=rules, look_ahead=look_aheads)
-def test_what_froze_as_settled_no_later_labelling_would_have_changed(
+@given(spoken=words_of_letters, chosen=rules, look_ahead=look_aheads)
+def test_later_labellings_agree_with_settled_words(
     spoken: tuple[str, ...], chosen: DecodingRules, look_ahead: int
 ) -> None:
     driver = _driver(chosen, look_ahead, whitespace_segmenters)
@@ -166,7 +190,7 @@ def test_what_froze_as_settled_no_later_labelling_would_have_changed(
 
 @EXAMPLES
 @given(spoken=words, chosen=rules, look_ahead=look_aheads)
-def test_in_settled_mode_a_word_is_out_when_look_ahead_and_a_step_less_one_further_words_are_in(
+def test_in_settled_mode_a_word_is_out_after_look_ahead_and_a_step(
     spoken: tuple[str, ...], chosen: DecodingRules, look_ahead: int
 ) -> None:
     driver = _driver(chosen, look_ahead, whitespace_segmenters)
@@ -179,7 +203,7 @@ def test_in_settled_mode_a_word_is_out_when_look_ahead_and_a_step_less_one_furth
 
 @EXAMPLES
 @given(spoken=words, chosen=rules, look_ahead=look_aheads)
-def test_in_clause_mode_a_segment_ends_at_a_mark_or_a_limit_and_no_word_waits_longer(
+def test_in_clause_mode_a_segment_ends_at_a_mark_or_a_limit(
     spoken: tuple[str, ...], chosen: DecodingRules, look_ahead: int
 ) -> None:
     chosen = dataclasses.replace(chosen, emission=Emission.CLAUSE)
@@ -234,3 +258,341 @@ def test_the_replay_offset_reaches_back_to_every_word_in_the_buffer(
             assert replay <= min(kept)
         if state.output.index == 0:
             assert replay == state.since
+
+
+Words = dict[str, list[tuple[str, str]]]
+
+
+class Interrupted(BaseException):
+    """What Ctrl-C is."""
+
+
+class _Interrupting:
+    """Raises on the k-th line of the work that is run in ``session_work``; not where it is taken out."""
+
+    def __init__(self, at: int) -> None:
+        self.lines = 0
+        self._at = at
+
+    def trace(self, frame: FrameType, kind: str, _: object) -> object:
+        if frame.f_code.co_filename != session_work.__file__ or frame.f_code.co_name == "take_segments":
+            return None
+        if kind == "line":
+            self.lines += 1
+            if self.lines == self._at:
+                raise Interrupted
+        return self.trace
+
+
+def worked(at: int) -> tuple[Words, int]:
+    """Return each session's words and marks where the work was interrupted once, and how many lines there are."""
+    driver = Driver(lazy=True, engine=MARKED, rules=DecodingRules(look_ahead_words=0))
+    for name in "abc":
+        driver.give(event(0, f"{name} so-stop " + "w " * 8, session=name, session_end=True))
+    interrupting = _Interrupting(at)
+    before = sys.gettrace()
+    sys.settrace(interrupting.trace)  # type: ignore[arg-type]
+    try:
+        driver.work()
+    except Interrupted:
+        pass
+    finally:
+        sys.settrace(before)
+    driver.work()
+    assert not driver.sessions.is_busy
+    words: Words = {}
+    for segment in driver.segments:
+        words.setdefault(segment.session, []).extend((word.text, word.punctuation) for word in segment.words)
+    return words, interrupting.lines
+
+
+def test_work_interrupted_on_any_line_gives_every_word_its_own_label() -> None:
+    whole, lines = worked(at=0)
+    assert {name: len(words) for name, words in whole.items()} == {"a": 10, "b": 10, "c": 10}
+    assert lines > 50
+    for at in range(1, lines + 1):
+        assert worked(at)[0] == whole, f"interrupted on line {at} of {lines}"
+
+
+class _Refusing(WhitespaceSegmenter):
+    @override
+    def push(self, units: object) -> list[ModelWord]:
+        raise RuntimeError
+
+
+def test_a_session_that_raises_keeps_no_other_from_being_asked() -> None:
+    def segmenters(language: str, held: HeldBack) -> WordSegmenter:
+        return _Refusing(held) if language == "xx" else WhitespaceSegmenter(held)
+
+    driver = Driver(lazy=True, segmenters=segmenters)
+    driver.give(event(0, "one two three", session="a", lang="xx"))
+    driver.give(event(0, "one two three", session="b", utterance_end=True))
+    asked: list[str] = []
+    for _ in range(2):
+        try:
+            asked = [one.request.session for one in driver.sessions.waiting(NOW_MS)]
+        except RuntimeError:
+            continue
+    assert asked == ["b"]
+
+
+def test_a_repeat_is_dropped_by_its_number_and_counted() -> None:
+    driver = Driver()
+    driver.give(event(0, "yes"))
+
+    assert driver.give(event(0, "yes")).outcome is OfferOutcome.REPEAT
+    assert driver.give(event(1, "yes")).outcome is OfferOutcome.ACCEPTED
+
+    driver.give(event(2, session_end=True))
+    assert said(driver.segments) == ["yes", "yes"]
+    assert driver.context.counts.repeats == 1
+
+
+def test_a_repeat_changes_nothing_that_is_stored() -> None:
+    driver = Driver()
+    driver.give(event(0, "one two"))
+    before = driver.state()
+    driver.sessions.settle()
+
+    driver.give(event(0, "one two"), after_ms=100)
+
+    assert driver.state() == before
+    assert not driver.sessions.touched
+
+
+def test_a_gap_stands_in_the_segment_that_holds_the_word_after_it() -> None:
+    driver = Driver()
+    driver.give(event(0, "one two"))
+    admission = driver.give(event(3, "three", utterance_end=True))
+    driver.give(event(4, "four", session_end=True))
+
+    assert admission.gap == PassedGap(epoch=0, first_seq=1, last_seq=2)
+    assert [segment.gaps for segment in driver.segments] == [
+        (Gap(epoch=0, first_seq=1, last_seq=2, before_word=2),),
+        (),
+    ]
+    assert (driver.context.counts.gaps, driver.context.counts.missed_events) == (1, 2)
+
+
+def test_a_gap_between_two_segments_stands_in_the_second() -> None:
+    driver = Driver(engine=ScriptedEngine(script=marked_words))
+    driver.give(event(0, "one two-stop"))
+    driver.give(event(2, "three four five six seven eight nine", session_end=True))
+
+    assert [[gap.before_word for gap in segment.gaps] for segment in driver.segments] == [[], [2]]
+
+
+def test_a_gap_after_the_last_word_stands_in_the_closing_record() -> None:
+    driver = Driver()
+    driver.give(event(0, "one", utterance_end=True))
+    driver.give(event(2, session_end=True))
+
+    assert [segment.gaps for segment in driver.segments] == [
+        (),
+        (Gap(epoch=0, first_seq=1, last_seq=1, before_word=1),),
+    ]
+
+
+def test_a_session_whose_first_events_never_came_begins_with_a_gap() -> None:
+    driver = Driver()
+    driver.give(event(2, "one", session_end=True))
+
+    assert driver.segments[0].gaps == (Gap(epoch=0, first_seq=0, last_seq=1, before_word=0),)
+
+
+def test_of_very_many_gaps_the_last_told_reaches_to_the_end() -> None:
+    driver = Driver()
+    for seq in range(0, 6_000, 2):
+        driver.give(event(seq))
+    assert len(driver.state().output.gaps) == 64
+    driver.give(event(6_000, "one", utterance_end=True))
+
+    gaps = driver.segments[0].gaps
+    assert [(gap.first_seq, gap.last_seq) for gap in gaps[:2]] == [(1, 1), (3, 3)]
+    assert (gaps[-1].first_seq, gaps[-1].last_seq, gaps[-1].before_word) == (127, 5_999, 0)
+    assert (len(gaps), driver.context.counts.gaps, driver.context.counts.missed_events) == (64, 3_000, 3_000)
+    assert len(encode_segment(driver.segments[0])) < 10_000
+
+
+def test_of_very_many_epochs_with_gaps_the_latest_are_told() -> None:
+    driver = Driver()
+    for epoch in range(500):
+        driver.give(event(7, epoch=epoch))
+    driver.give(event(8, "one", epoch=499, utterance_end=True))
+
+    assert [gap.epoch for gap in driver.segments[0].gaps] == list(range(436, 500))
+
+
+def test_characters_across_a_gap_are_never_joined() -> None:
+    driver = Driver(segmenters=pair_segmenters)
+    driver.give(event(0, "one"))
+    driver.give(event(2, "two", session_end=True))
+
+    assert driver.requests[-1].words == ("one", "two")
+    assert [gap.before_word for segment in driver.segments for gap in segment.gaps] == [1]
+
+
+def test_an_event_that_comes_after_its_gap_was_passed_is_late() -> None:
+    driver = Driver()
+    driver.give(event(0, "one"))
+    driver.give(event(2, "three"))
+
+    late = driver.give(event(1, "two"))
+
+    assert (late.outcome, late.reason) == (OfferOutcome.REFUSED, DeadLetterReason.LATE)
+    assert driver.give(event(1, "two")).reason is DeadLetterReason.LATE
+    assert driver.give(event(0, "one")).outcome is OfferOutcome.REPEAT
+
+
+def test_a_higher_epoch_counts_from_zero_again_and_a_lower_one_is_stale() -> None:
+    driver = Driver()
+    driver.give(event(7, "one"))
+
+    assert driver.give(event(0, "two", epoch=2)).gap is None
+    assert driver.give(event(8, "three")).reason is DeadLetterReason.STALE_EPOCH
+    assert driver.give(event(1, "four", epoch=2)).gap is None
+    assert driver.give(event(3, "five", epoch=2)).gap == PassedGap(epoch=2, first_seq=2, last_seq=2)
+
+
+def test_after_very_many_gaps_a_late_event_is_still_no_repeat() -> None:
+    driver = Driver()
+    for seq in range(0, 400, 2):
+        driver.give(event(seq, "word"))
+
+    assert driver.give(event(1, "word")).reason is DeadLetterReason.LATE
+    assert driver.give(event(397, "word")).reason is DeadLetterReason.LATE
+    assert len(driver.state().admission.missed) < 100
+
+
+@given(st.permutations(range(8)), st.lists(st.integers(0, 7), max_size=8))
+def test_in_any_order_every_event_is_applied_refused_or_known_as_a_repeat(order: list[int], again: list[int]) -> None:
+    driver = Driver()
+    applied: set[int] = set()
+    refused: set[int] = set()
+    for seq in [*order, *again]:
+        admission = driver.give(event(seq, f"w{seq}"))
+        if admission.outcome is OfferOutcome.ACCEPTED:
+            assert seq not in applied | refused
+            applied.add(seq)
+        elif admission.outcome is OfferOutcome.REPEAT:
+            assert seq in applied
+        else:
+            assert seq not in applied
+            refused.add(seq)
+
+    driver.give(event(8, session_end=True))
+    assert said(driver.segments) == [f"w{seq}" for seq in sorted(applied)]
+    passed = {
+        seq for segment in driver.segments for gap in segment.gaps for seq in range(gap.first_seq, gap.last_seq + 1)
+    }
+    assert passed == set(range(8)) - applied
+
+
+def test_the_documented_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    paragraphs = (inspect.getdoc(stream) or "").split("\n\n")
+    example = textwrap.dedent("\n".join(one for one in paragraphs if one.startswith("    ")))
+    spoken = ["so", "uh", "this", "is", "the", "first-stop", "and", "here", "comes", "a", "second", "one"]
+
+    exec(compile(example, "example", "exec"), {"engine": MARKED, "microphone_words": lambda: spoken})  # noqa: S102
+
+    assert capsys.readouterr().out == "so uh this is the first-stop\nand here comes a second one\n"
+    assert len(example.strip().splitlines()) <= 10
+
+
+def test_words_may_come_with_their_times_and_in_any_number() -> None:
+    words = [Word(text=f"n{number}", start_ms=number, confidence=0.5) for number in range(30)]
+    at_once, one_by_one = StreamingLabeller(ScriptedEngine(), "en"), StreamingLabeller(ScriptedEngine(), "en")
+
+    whole = [*at_once.add(words), *at_once.end()]
+    single = [segment for word in words for segment in one_by_one.add([word])] + one_by_one.end()
+
+    assert [one.words for one in whole] == [one.words for one in single]
+    assert [(word.text, word.start_ms, word.confidence) for one in whole for word in one.words] == [
+        (word.text, word.start_ms, word.confidence) for word in words
+    ]
+
+
+def test_a_pause_freezes_what_is_there_and_the_stream_goes_on() -> None:
+    labeller = StreamingLabeller(MARKED, "en", options=SessionOptions(punctuation=False))
+    labeller.add(["one", "two"])
+
+    assert [(one.cause, said([one])) for one in labeller.pause()] == [(Cause.UTTERANCE, ["one", "two"])]
+    assert labeller.add(["three"]) == []
+    assert [(one.cause, said([one])) for one in labeller.end()] == [(Cause.END, ["three"])]
+
+
+def test_a_labeller_refuses_words_after_the_end() -> None:
+    labeller = StreamingLabeller(MARKED, "en")
+    labeller.end()
+
+    with pytest.raises(ValueError, match="ended"):
+        labeller.add(["one"])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_looking_ahead_changes_no_frozen_label(seed: int) -> None:
+    rules = DecodingRules(max_context_words=0, context_words=2, look_ahead_words=12, max_buffer_words=60)
+
+    def heard(*, looks_ahead: bool) -> list[Segment]:
+        drawn, found = random.Random(seed), []
+        labeller = StreamingLabeller(ScriptedEngine(), "en", rules, looks_ahead=looks_ahead)
+        for _ in range(12):
+            found += labeller.add([f"w{drawn.randrange(50)}" for _ in range(drawn.randrange(1, 9))])
+            found += labeller.pause() if drawn.random() < 0.5 else []
+        return found + labeller.end()
+
+    assert heard(looks_ahead=True) == heard(looks_ahead=False)
+
+
+LIMITS = BatchLimits(max_sessions=4, max_words=150)
+
+
+def _pending(name: int, words: int, since_ms: int, queued_words: int = 0) -> PendingLabels:
+    request = LabelRequest(session=f"s{name}", model_id="m@1", buffer_start=0, words=("w",) * words)
+    return PendingLabels(partition=0, request=request, waiting_since_ms=since_ms, queued_words=queued_words)
+
+
+waiting = st.lists(
+    st.tuples(st.integers(1, 120), st.integers(0, 50), st.sampled_from([0, 0, FLOOD_WORDS, FLOOD_WORDS + 1])),
+    max_size=40,
+).map(lambda drawn: [_pending(name, *one) for name, one in enumerate(drawn)])
+
+
+@given(waiting)
+def test_everybody_is_in_one_batch_once(pending: list[PendingLabels]) -> None:
+    batched = [one.request.session for batch in form_batches(pending, LIMITS) for one in batch]
+
+    assert sorted(batched) == sorted(one.request.session for one in pending)
+
+
+@given(waiting)
+def test_batches_are_bounded_in_sessions_and_in_words(
+    pending: list[PendingLabels],
+) -> None:
+    batches = form_batches(pending, LIMITS)
+    for batch in batches:
+        assert len(batch) <= LIMITS.max_sessions
+        assert len(batch) == 1 or sum(len(one.request.words) for one in batch) <= LIMITS.max_words
+    for batch, following in pairwise(batches):
+        more = [*batch, following[0]]
+        assert len(more) > LIMITS.max_sessions or sum(len(one.request.words) for one in more) > LIMITS.max_words
+
+
+@given(waiting)
+def test_each_batch_begins_with_the_longest_wait_and_floods_come_last(
+    pending: list[PendingLabels],
+) -> None:
+    batches = form_batches(pending, LIMITS)
+    left = list(pending)
+    for batch in batches:
+        first = min(left, key=lambda one: (one.queued_words > FLOOD_WORDS, one.waiting_since_ms))
+        key = (batch[0].queued_words > FLOOD_WORDS, batch[0].waiting_since_ms)
+        assert key == (first.queued_words > FLOOD_WORDS, first.waiting_since_ms)
+        left = [one for one in left if one not in batch]
+
+
+def test_buffers_of_any_length_share_a_batch_in_the_order_in_which_they_wait() -> None:
+    pending = [_pending(0, 20, 3), _pending(1, 100, 2), _pending(2, 21, 1), _pending(3, 21, 4)]
+
+    batches = [[one.request.session for one in batch] for batch in form_batches(pending, LIMITS)]
+    assert batches == [["s2", "s1", "s0"], ["s3"]]

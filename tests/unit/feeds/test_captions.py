@@ -52,6 +52,35 @@ def srt(*cues: tuple[int, int, str]) -> str:
 # Which lines are a cue's.
 
 
+def test_webex_names_the_speaker_in_the_cues_name() -> None:
+    content = """WEBVTT
+
+1 "Anna Berg" (2384)
+00:00:01.000 --> 00:00:02.000
+good day
+
+2 "Tom Hill" (99)
+00:00:02.000 --> 00:00:03.000
+hi
+"""
+    assert [(text, speaker) for text, _, _, speaker in said(content)] == [
+        ("good", "Anna Berg"), ("day", "Anna Berg"), ("hi", "Tom Hill")]  # fmt: skip
+
+
+def test_a_label_that_comes_once_among_others_is_one() -> None:
+    spoken = said(
+        srt((1000, 1900, "小王：你好"), (2000, 2900, "小李：好"), (3000, 3900, "小王：走"), (4000, 4900, "好"))
+    )
+    assert [speaker for _, _, _, speaker in spoken] == ["小王", "小李", "小王", "小王"]
+
+
+@pytest.mark.parametrize("head", ["WEBVTT\n\n", "1\n"])
+def test_times_may_be_seconds_alone(head: str) -> None:
+    content = f"{head}46.28 --> 49.520\nso we\n\n56.440 --> 1:01.080\ngo on"
+    assert [(text, begin) for text, begin, _, _ in said(content)] == [
+        ("so", 46280), ("we", 47900), ("go", 56440), ("on", 58760)]  # fmt: skip
+
+
 @given(
     spoken=st.lists(st.lists(_WORDS.map(" ".join) | st.sampled_from(["7", " 12"]), min_size=1), min_size=1, max_size=6),
     gap=st.sampled_from(["\n", "\n\n", "\r\n\r\n"]),
@@ -132,6 +161,13 @@ def test_cue_numbers_go_where_every_line_is_followed_by_an_empty_one() -> None:
     assert texts(content.replace("\n\n", "\n").replace("\n", "\r\n\r\n")) == "good morning all 12 yes"
 
 
+@pytest.mark.parametrize("rest", ["3\n00:", "3\n00:00:05,0", "3\n00:00:05,000 -\n"])
+def test_a_file_that_breaks_off_in_a_time_line_says_no_number(rest: str) -> None:
+    content = srt((1000, 2000, "good morning"), (3000, 4000, "2 or"))
+    assert texts(f"{content.rstrip()}\n\n{rest}") == "good morning 2 or"
+    assert texts(f"{content.rstrip()}\n{rest}").startswith("good morning 2 or 3")
+
+
 def test_an_arrow_in_what_is_said_is_no_time_line() -> None:
     assert texts(srt((1000, 2000, "from here --> there"), (3000, 4000, "10 -> 20"))) == "from here there 10 20"
 
@@ -209,6 +245,54 @@ def test_names_at_every_cue_need_not_recur(gap: str) -> None:
         ("in", "Anna Berg"),
         ("yes", "Tom"),
     ]
+
+
+@pytest.mark.parametrize("form", ["[{}] {}", "({}) {}", "{}\n{}", "{}: {}"])
+@pytest.mark.parametrize("names", [("ANNA", "TOM"), ("Anna Berg", "Tom")])
+def test_names_that_recur_name_the_speakers_without_a_colon(form: str, names: tuple[str, str]) -> None:
+    turns = [(names[0], "come"), (names[1], "yes"), (names[0], "then go")]
+    content = srt(
+        *((at * 2000, at * 2000 + 1000, form.format(name, words)) for at, (name, words) in enumerate(turns, 1))
+    )
+    expected = [(word, name) for name, words in turns for word in words.split()]
+    assert [(word, speaker) for word, _, _, speaker in said(content)] == expected
+
+
+@pytest.mark.parametrize(
+    ("cues", "spoken"),
+    [
+        (["so [door", "slams shut] we left"], "so we left"),
+        (["[Music] so", "[Music] we", "[Laughs] left"], "so we left"),
+        (["Yes\nI think so", "Yes\nwe left", "No\nnot now"], "Yes I think so Yes we left No not now"),
+        (["so [door we", "and [music] then"], "so [door we and then"),
+        (["♪ we go", "we go on ♪", "then stop"], "then stop"),
+        (["♪", "then stop", "♪♪"], "then stop"),
+        (["♪ we go", "then stop", "so ♪ la ♪ yes"], "then stop so yes"),
+        (["# we go on #", "we are #1 in C#"], "we are #1 in C#"),
+        (["# we go\nwe go on #", "then stop"], "then stop"),
+        (["# we go", "we go on #", "then stop"], "then stop"),
+        (["# we go on", "then stop", "so # yes"], "we go on then stop so yes"),
+    ],
+)
+def test_sounds_and_songs_go_over_cues_and_no_word_is_lost(cues: Sequence[str], spoken: str) -> None:
+    assert texts(srt(*((at * 2000, at * 2000 + 1000, text) for at, text in enumerate(cues, 1)))) == spoken
+
+
+@pytest.mark.parametrize(
+    "cues",
+    [
+        ["[Thunder]", "so", "[Thunder]", "[Rain]", "we go", "[Rain]"],
+        ["[Spanish] so", "[English] we", "[Spanish] go"],
+        ["[Spanish]\nso", "[English]\nwe", "[Spanish]\ngo"],
+        ["(In Spanish) so", "(In English) we", "(In Spanish) go"],
+        ["[Door Slams] so", "[Phone Rings] we", "[Door Slams] go"],
+        ["[Speaking Spanish] so", "[Wind Howling] we", "[Wind Howling] go"],
+    ],
+)
+def test_remarks_that_recur_are_neither_speakers_nor_spoken(cues: Sequence[str]) -> None:
+    content = srt(*((at * 2000, at * 2000 + 1000, text) for at, text in enumerate(cues, 1)))
+    assert {speaker for _, _, _, speaker in said(content)} == {""}
+    assert texts(content) == "so we go"
 
 
 def test_words_before_a_colon_that_come_once_are_spoken() -> None:
@@ -314,3 +398,29 @@ def test_any_text_is_read_or_refused(
             for word in one.words:
                 assert word.text
                 assert (word.start_ms is None) == (word.end_ms is None)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("Absolutely\nwe can do that", "Indeed\nit was late", "Absolutely\nno doubt", "Indeed\nhe left"),
+        ("flour: two cups", "sugar: one cup", "flour: three cups", "sugar: two cups"),
+        ("look (see point", "1) and then two", "look (see point", "1) and then two"),
+    ],
+)
+def test_what_recurs_at_the_beginning_of_lines_may_be_speech(lines: Sequence[str]) -> None:
+    cues = "".join(f"\n00:{at:02}.000 --> 00:{at + 1:02}.000\n{line}\n" for at, line in enumerate(lines))
+    assert texts(f"WEBVTT\n{cues}") == " ".join(" ".join(lines).split())
+
+
+def test_users_names_in_small_letters_are_speakers_where_they_recur() -> None:
+    lines = ("tom87: hi there", "ann_k: hello", "tom87: well then", "ann_k: fine")
+    cues = "".join(f"\n00:{at:02}.000 --> 00:{at + 1:02}.000\n{line}\n" for at, line in enumerate(lines))
+    assert [speaker for _, _, _, speaker in said(f"WEBVTT\n{cues}")] == [
+        "tom87",
+        "tom87",
+        "ann_k",
+        "tom87",
+        "tom87",
+        "ann_k",
+    ]

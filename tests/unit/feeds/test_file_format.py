@@ -20,6 +20,7 @@ _VOSK = {"text": "so yes", "result": [{"word": "so", "start": 0.1, "end": 0.2, "
         ("README.md", "# Title\n\nSome words - and more.\n", "text"),
         ("a", "", "text"),
         ("a.txt", "[laughter] so we begin", "text"),
+        ("a.txt", "we saw them in 1999 and 2004 (both)\nand again (2011)\n", "text"),
         ("a.txt", '{"session": "a", "words": "so"}\n', "jsonl"),
         ("-", '{"words": "so"}\n', "jsonl"),
         ("a.jsonl", "so\n", "jsonl"),
@@ -56,6 +57,9 @@ def test_the_format_is_told_by_the_content(name: str, content: str, found: str) 
         ("start\tend\ttext\n0\t1\thi", "looks like a table"),
         ("0.0\t1.0\thi", "looks like a table"),
         ("a 1 b 0.00 1.00 <o,f0> hi", "looks like STM"),
+        (";; the reference\nshow  1  anna  1.0  6.25 <m> hi there\nshow 1 ben 7 8.5 <m> hi", "looks like STM"),
+        ("show 1 anna 0 5 <o,f0> hi", "looks like STM"),
+        ("so we begin (b01-07)\nand go on (b01-08)", "looks like TRN"),
         ("RIFF\0\0WAVE", "looks like no text"),
         ("0:00:01.000,0:00:02.000\nHello there", "looks like captions as SubViewer or YouTube"),
         ("[INFORMATION]\n[TITLE]x\n00:00:01.00,00:00:02.00\nhi", "looks like SubViewer"),
@@ -85,6 +89,8 @@ def test_the_format_is_told_by_the_content(name: str, content: str, found: str) 
         ("{0}{50}hi there", "looks like MicroDVD captions"),
         ("{DEFAULT}{y:i}\n{0}{50}hi there", "looks like MicroDVD captions"),
         ("[0][50]hi there", "looks like MPL2 captions"),
+        ('<transcript><text start="0" dur="1">hi there</text></transcript>', "looks like TTML or other XML"),
+        ('<EAF AUTHOR="" VERSION="3.0">\n<HEADER/>\nhi there', "looks like TTML or other XML"),
         ("<SAMI><BODY><SYNC Start=0>hi there", "looks like SAMI captions"),
         ("0:00 hi there\n0:05 hello", "looks like a transcript with times"),
         ("0.00 - 2.50: hi there\n2.50 - 4.00: hello", "looks like a transcript with times"),
@@ -95,11 +101,18 @@ def test_the_format_is_told_by_the_content(name: str, content: str, found: str) 
         ('{"participant": "a", "segments": [{"said": "hi"}]}', "no word events either; it has segments as Whisper"),
         ('{"version": "1.0.0", "segments": [{"body": "hi"}]}', "is JSON, but of no recogniser"),
         ('{"text": "hi",\n"segments": [{"text": "hi"', "is JSON that is cut off"),
+        ('{"vcon": "0.4.0", "parties": [], "dialog": [{"body": "hi"}]}', "is a vCon: the body of its analysis"),
+        (
+            '{"done": true, "response": {"results": {"gs://hi/a": {"cloudStorageResult": {"uri": "gs://hi/b"}}}}}',
+            "says where Google Cloud Storage has the transcript",
+        ),
+        ('{"items": [{"type": "message", "role": "user", "content": ["hi"]}]}', "is a chat"),
+        ('{"role": "user", "content": "hi"}\n{"role": "assistant", "content": "hello"}', "is a chat"),
         ('data: {"text": "hi"}\n\ndata: [DONE]', "looks like server-sent events"),
         ('event: message\ndata: {"text": "hi"}', "looks like server-sent events"),
     ],
 )
-def test_what_is_not_read_is_refused_by_name_and_not_quoted(content: str, told: str) -> None:
+def test_unread_messages_are_refused_by_name_and_not_quoted(content: str, told: str) -> None:
     with pytest.raises(FatalError, match=told) as refused:
         recognised_format("talk.txt", content.splitlines(keepends=True))
     assert "talk.txt" in str(refused.value)

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from caesura.schemas.structure import MAX_DEPTH
 from caesura.worker.feeds.json_text import UnheldJsonError, json_value, json_value_at
+from caesura.worker.feeds.refusal import event_as_read
+from tests.unit.feeds.spoken import nested
 
 
 @pytest.mark.parametrize(
@@ -68,3 +70,13 @@ def outcome(read: Callable[[str], object], text: str) -> object:
         return "unheld"
     except json.JSONDecodeError as error:
         return "place", error.pos
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [(2**64, "more than 64 bits"), ("secret \ud800", "half a character"), (nested(5000), "nothing nested so deep")],
+)
+def test_a_value_that_no_event_can_hold_is_refused_by_name_and_not_quoted(value: object, told: str) -> None:
+    with pytest.raises(ValueError, match=told) as refused:
+        event_as_read({"version": "1.2", "session": "s", "seq": 0, "lang": "en", "later": value})
+    assert "secret" not in str(refused.value)

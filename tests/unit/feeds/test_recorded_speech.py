@@ -112,12 +112,16 @@ talk A * * <ALT>
 talk A 0.40 0.20 uh
 talk A * * <ALT_END>
 talk A 0.60 0.10 <noise>
+talk A 0.70 0.10 [noise]
+talk A 0.80 0.10 (door
+talk A 0.90 0.10 slams)
+talk A 1.00 0.10 [uh]
 """
 
 
 def test_ctm_has_a_session_a_channel_and_exact_times() -> None:
     events = read(CTM, given=FileFormat.CTM)
-    assert said(events) == {"talk-7/talk/A": "so um", "talk-7/talk/B": "yes"}
+    assert said(events) == {"talk-7/talk/A": "so um uh", "talk-7/talk/B": "yes"}
     word = events[0].event.words[0]
     assert (word.start_ms, word.end_ms, word.confidence) == (100, 300, 0.9)
     assert events[0].event.attributes is None
@@ -172,7 +176,7 @@ def test_a_message_far_down_in_a_text_is_refused_and_never_spoken() -> None:
     assert "secret" not in str(refused.value)
 
 
-def test_on_standard_input_the_first_line_is_spoken_at_once_and_a_message_after_it_is_not() -> None:
+def test_on_standard_input_the_first_line_is_spoken_at_once() -> None:
     speech = RecordedSpeech(name="-", lang="en", epoch=7, pace=Pace(sessions_at_once=1))
     left = iter(["connected\n", '{"partial": "secret"}\n'])
     found, lines = speech.format_of(left, FileFormat.AUTO)
@@ -202,10 +206,10 @@ def test_a_value_over_many_lines_is_recognised_wherever_its_signs_stand(name: st
 
 
 def test_a_wrong_recognisers_name_is_said_with_the_right_one() -> None:
-    told = "talk.txt: no word came, and no message is one of deepgram's: they look like vosk's"
+    told = "talk.txt: no words, and no message has the format of deepgram: they look like vosk"
     with pytest.raises(FatalError, match=told):
         read('{"text": "hello there"}\n', given=RecogniserName.DEEPGRAM)
-    with pytest.raises(FatalError, match="nor of anyone known here"):
+    with pytest.raises(FatalError, match="or of another known recogniser"):
         read('{"said": "hello there"}\n', given=RecogniserName.DEEPGRAM)
 
 
@@ -237,7 +241,7 @@ def test_silence_in_a_form_that_several_share_is_not_doubted() -> None:
         ("a.jsonl", '{"words": "so"}\n{"words": ["se', "a.jsonl: line 2 is not JSON (column"),
     ],
 )
-def test_what_cannot_be_read_is_told_with_its_file_and_line(name: str, content: str, told: str) -> None:
+def test_unreadable_input_is_reported_with_file_and_line(name: str, content: str, told: str) -> None:
     with pytest.raises(FatalError) as refused:
         read(content, name=name)
     assert str(refused.value).startswith(told)
@@ -259,7 +263,7 @@ def test_json_that_is_not_held_is_told_as_soon_as_its_line_is_there() -> None:
 
 
 def test_half_a_character_is_named_and_not_quoted() -> None:
-    with pytest.raises(FatalError, match="half a character stands there") as refused:
+    with pytest.raises(FatalError, match="got half a character") as refused:
         read('{"text": "so \\ud83d yes"}\n', "vosk.json")
     assert "ud83d" not in str(refused.value)
 
@@ -273,6 +277,28 @@ def test_labels_in_a_text_name_its_sessions_and_are_not_spoken() -> None:
         "talk-7-4/Customer": "At noon: lunch",
         "talk-7-6/Agent": "fine",
     }
+
+
+def test_labels_in_markdown_name_sessions_too() -> None:
+    text = "**Anna Berg:** good morning\n\n**Ben:** a *fine* one\n\nand so it is\n\n**Anna Berg**: yes\n**Ben:** no\n"
+    assert said(read(text)) == {
+        "talk-7-1/Anna Berg": "good morning",
+        "talk-7-3/Ben": "a *fine* one",
+        "talk-7-5/Ben": "and so it is",
+        "talk-7-7/Anna Berg": "yes",
+        "talk-7-8/Ben": "no",
+    }
+
+
+@pytest.mark.parametrize("line", ["Speakers: Anna and Ben", "Channel 4", "the speaker says", "Agents: none"])
+def test_a_line_that_only_begins_like_a_label_is_spoken(line: str) -> None:
+    assert list(said(read(f"so we go\n{line}\non and on\n")).values()) == ["so we go", line, "on and on"]
+
+
+def test_a_word_of_a_text_that_is_too_long_is_cut_and_none_is_lost() -> None:
+    address = "https://example.org/" + "a" * 120
+    (spoken,) = said(read(f"see {address} then\n")).values()
+    assert spoken.replace(" ", "") == f"see{address}then"
 
 
 def test_labels_of_a_text_on_standard_input_are_known_once_they_recur() -> None:

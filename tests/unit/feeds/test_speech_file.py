@@ -100,7 +100,7 @@ def test_a_wrong_line_is_named_and_not_quoted(line: str) -> None:
 @pytest.mark.parametrize(
     ("slip", "meant"), [('"wrds": ["so"]', "did you mean words"), ('"zwieselhausen": 1', "there are version, session")]
 )
-def test_a_field_that_no_event_has_is_a_slip_and_the_answer_names_those_that_there_are(slip: str, meant: str) -> None:
+def test_an_unknown_event_field_is_answered_with_the_known_ones(slip: str, meant: str) -> None:
     with pytest.raises(FatalError, match=f"line 1 has a field that no event has; {meant}") as refused:
         of_json(f'{{"session": "a", {slip}}}')
     assert "zwieselhausen" not in str(refused.value)

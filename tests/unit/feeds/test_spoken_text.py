@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import re
+from pathlib import Path
+from threading import Thread
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from caesura.worker.errors import FatalError
 from caesura.worker.feeds.hypothesis import HeardWord
+from caesura.worker.feeds.lines import read_lines, readable_lines
 from caesura.worker.feeds.speaker_labels import SpeakerLabels
 from caesura.worker.feeds.spoken_text import spoken_pieces, spoken_text, spoken_words
+from caesura.worker.feeds.written_words import is_mark, unmarked
 
 _WORD = st.sampled_from(["yes", "no", "f(x)", "price(s)", "(re)open", "well,", "2", "go.", "[unk]", "a*b"])
 _SOUND = st.sampled_from(
@@ -23,6 +31,8 @@ _SOUND = st.sampled_from(
         "!SIL",
         "<|en|>",
         "[ __ ]",
+        "[music [loud] plays]",
+        "( he (softly) laughs )",
     ]
 )
 _FILLER = st.sampled_from([("[UH]", "UH"), ("[um]", "um"), ("(uh)", "uh"), ("[Mm-hmm]", "Mm-hmm")])
@@ -50,6 +60,24 @@ def test_any_text_keeps_its_places_and_is_told_the_same_twice(text: str) -> None
     spoken = spoken_text(text)
     assert len(spoken) == len(text)
     assert all(one in (other, " ") for one, other in zip(spoken, text, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("so ( 1 - p ) is less than (x, 1)", 11),
+        ("we know (he laughs) that (210) is it", 6),
+        ("(2) (1 - p) so", 4),
+        ("so (0:05) we go", 3),
+        ("so (MAN 2) we go", 3),
+    ],
+)
+def test_a_formula_within_a_sentence_is_spoken(text: str, words: int) -> None:
+    assert len(spoken_text(text).split()) == words
+
+
+def test_a_note_that_is_never_closed_does_not_silence_a_recording() -> None:
+    assert len(spoken_text("♪ " + "so " * 200).split()) == 200
 
 
 @pytest.mark.parametrize("sign", ["[", "(", "*", "♪", "<", "（", "[a ", "♪ \n", "(x)"])
@@ -100,3 +128,47 @@ def test_labels_that_stand_only_where_the_speaker_changes_recur_in_a_long_text()
     lines[3], lines[90], lines[150], lines[300], lines[400] = "Anna: a", "Ben: b", "Anna: c", "Ben: d", "Then: e"
     labels = SpeakerLabels(lines)
     assert [found.name for line in lines if (found := labels.find(line)) is not None] == ["Anna", "Ben", "Anna", "Ben"]
+
+
+@given(text=st.text(alphabet="aß1_%$!?.,' ♪é你\n", max_size=12))
+def test_marks_are_taken_off_both_ends_and_nothing_else(text: str) -> None:
+    kept = r"[\w%$€£#@&+]"
+    between = re.fullmatch(rf"(?s).*?({kept}.*{kept}|{kept}).*?", text)
+    assert unmarked(text) == ("" if is_mark(text) or between is None else between[1])
+
+
+def test_a_word_with_a_million_marks_within_stays_as_it_is() -> None:
+    word = "a" + "!" * 1_000_000 + "a"  # a search that begins again at each mark would not come to an end
+    assert unmarked(f"({word})") == word
+
+
+def test_a_sign_that_is_written_behind_a_letter_is_no_mark() -> None:
+    said = "สวัสดี, है। cafe\N{COMBINING ACUTE ACCENT}!"
+    assert [unmarked(word) for word in said.split()] == ["สวัสดี", "है", "cafe\N{COMBINING ACUTE ACCENT}"]
+
+
+def test_a_pipe_is_read_to_its_end(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_bytes, args=(b"so um\r\nwe go\ryes",))
+    writer.start()
+    assert list(read_lines(str(pipe))) == ["so um\r\n", "we go\r", "yes"]
+    writer.join()
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no device without an end")
+def test_a_line_without_an_end_is_refused_at_the_limit() -> None:
+    with pytest.raises(FatalError, match="/dev/zero has a line of more than 100000 bytes"):
+        list(read_lines("/dev/zero", longest_bytes=100_000))
+    with pytest.raises(FatalError, match="/dev/zero has a line of more than 100000 bytes"):
+        list(readable_lines("/dev/zero", longest_bytes=100_000))
+
+
+def test_a_line_as_long_as_the_limit_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"x" * 9 + b"\n" + b"y" * 10)
+    assert list(read_lines(str(tmp_path / "a.txt"), longest_bytes=10)) == ["x" * 9 + "\n", "y" * 10]
+
+
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FatalError, match="cannot be read"):
+        list(read_lines(str(tmp_path)))

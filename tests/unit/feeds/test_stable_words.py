@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from caesura.schemas.events import MAX_EVENT_WORDS
 from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis, UnreadableMessageError
+from caesura.worker.feeds.sent_words import MAX_EDITS, after_sent, words_alike
 from caesura.worker.feeds.stable_words import StableWords
 
 
@@ -31,7 +32,7 @@ def test_words_that_hypotheses_running_agree_on_go_out_but_the_last_one() -> Non
     assert sent(StableWords(2), *said) == ["", "i scream", "for", "ice"]
 
 
-def test_what_is_marked_stable_goes_out_up_to_the_first_that_is_not() -> None:
+def test_stable_words_go_out_up_to_the_first_unstable_one() -> None:
     assert sent(StableWords(0), heard("so um yes", stable=2), heard("so um yet we", final=True)) == ["so um", "yet we"]
 
 
@@ -47,7 +48,7 @@ def test_a_word_that_is_heard_otherwise_later_stays_and_is_counted() -> None:
     assert stable.revised == 2
 
 
-def test_a_closed_utterance_that_comes_again_is_a_repeat_and_said_again_it_is_not() -> None:
+def test_a_closed_utterance_that_comes_again_is_a_repeat() -> None:
     stable = StableWords(0)
     said = (
         heard("yes yes", final=True, utterance="1"),
@@ -101,7 +102,7 @@ def test_such_a_final_may_have_other_words_than_were_sent(said: str, final: str,
 
 
 @pytest.mark.parametrize("long", [["so"] * 5_000, ["so", "x" * 600]], ids=["many words", "a long word"])
-def test_of_more_than_is_kept_of_it_the_last_words_are_matched_and_those_before_counted(long: list[str]) -> None:
+def test_beyond_what_is_kept_the_last_words_match_and_others_count(long: list[str]) -> None:
     stable = StableWords(0)
     sent(stable, heard(" ".join([*long, "go", "home"]), utterance="first", stable=len(long) + 2))
     sent(stable, *(heard("so", utterance=str(at)) for at in range(64)))
@@ -125,7 +126,7 @@ def test_one_hypothesis_is_no_agreement() -> None:
         StableWords(1)
 
 
-def test_more_words_at_once_than_an_event_may_have_are_refused_while_they_may_change() -> None:
+def test_too_many_words_for_one_event_are_refused_while_they_may_change() -> None:
     stable = StableWords(2)
     with pytest.raises(UnreadableMessageError, match="oversized: words: expected at most 2000"):
         stable.check(heard("so " * (MAX_EVENT_WORDS + 1)))
@@ -144,7 +145,7 @@ def test_an_utterance_that_its_recogniser_never_ends_may_grow_for_hours() -> Non
 
 
 @pytest.mark.parametrize("text", ["hello " * 1000, ""])
-def test_what_is_not_final_is_bounded_over_all_channels_and_finals_are_taken_all_the_same(text: str) -> None:
+def test_partials_are_bounded_across_channels_and_finals_kept(text: str) -> None:
     stable = StableWords(3)
 
     def hear(streams: int) -> None:
@@ -162,7 +163,7 @@ def test_what_is_not_final_is_bounded_over_all_channels_and_finals_are_taken_all
     stable.check(heard(text, stream="another"))
 
 
-def test_what_was_held_of_an_utterance_is_free_again_after_its_final_and_a_new_connection() -> None:
+def test_an_utterances_memory_is_free_after_its_final_and_a_reconnect() -> None:
     stable = StableWords(2)
     for number in range(300):
         for hypothesis in (heard("hello " * 1000), heard(f"{number} bye"), heard("bye", final=True)):
@@ -180,7 +181,7 @@ def test_a_name_that_no_recogniser_gives_is_refused() -> None:
             StableWords(0).check(hypothesis)
 
 
-def test_what_a_closed_utterance_repeats_is_dropped_however_long_it_is() -> None:
+def test_repeats_of_a_closed_utterance_are_dropped() -> None:
     stable = StableWords(2)
     sent(stable, heard("so", final=True, utterance="1"))
     stable.check(heard("so " * 5000, utterance="1"))
@@ -217,9 +218,7 @@ def test_what_goes_out_differs_from_the_final_by_no_more_than_is_counted(
 
 
 @given(partials=st.lists(_SAID, min_size=1, max_size=8), final=_SAID, agreement=st.integers(2, 3))
-def test_it_makes_no_difference_to_its_final_that_an_utterance_was_given_up(
-    partials: list[str], final: str, agreement: int
-) -> None:
+def test_a_given_up_utterance_does_not_change_its_final(partials: list[str], final: str, agreement: int) -> None:
     kept, given_up = StableWords(agreement), StableWords(agreement)
     for stable in (kept, given_up):
         sent(stable, *(heard(text, utterance="first") for text in partials))
@@ -237,3 +236,95 @@ def _distance(one: list[str], other: list[str]) -> int:
         for at, its in enumerate(other):
             row.append(min(above[at] + (word != its), above[at + 1] + 1, row[at] + 1))
     return row[-1]
+
+
+class Compared(str):
+    """A word that counts how often such words are compared, and stops where that is too often."""
+
+    __slots__ = ()
+    times = 0
+    most = 0
+
+    def __eq__(self, other: object) -> bool:
+        Compared.times += 1
+        assert Compared.times <= Compared.most
+        return str.__eq__(self, other) is True
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
+
+
+def compared(*texts: str, most: int) -> list[str]:
+    Compared.times, Compared.most = 0, most
+    return [Compared(text) for text in texts]
+
+
+def plainly(sent: list[str], texts: list[str]) -> tuple[int, int]:
+    """Return the same by the whole table of edit distances."""
+    row = list(range(len(texts) + 1))
+    for count, one in enumerate(sent, start=1):
+        above, row = row, [count]
+        for position, other in enumerate(texts):
+            row.append(min(above[position] + (one != other), above[position + 1] + 1, row[position] + 1))
+    begin = min(range(len(row)), key=lambda length: (row[length], abs(length - len(sent))))
+    return begin, row[begin]
+
+
+_TEXTS = st.lists(st.sampled_from("abc"), max_size=14)
+
+
+@given(sent=_TEXTS, texts=_TEXTS)
+def test_the_place_and_the_edits_are_those_of_the_whole_table(sent: list[str], texts: list[str]) -> None:
+    assert after_sent(sent, texts) == plainly(sent, texts)
+
+
+@given(
+    alike=st.integers(0, 300),
+    sent=st.lists(st.sampled_from("ab"), max_size=MAX_EDITS),
+    texts=st.lists(st.sampled_from("ab"), max_size=MAX_EDITS),
+)
+def test_what_follows_a_long_beginning_that_is_alike_is_matched_exactly(
+    alike: int, sent: list[str], texts: list[str]
+) -> None:
+    begin, edits = plainly(sent, texts)
+    assert after_sent(["x"] * alike + sent, ["x"] * alike + texts) == (alike + begin, edits)
+
+
+@given(texts=_TEXTS, others=st.lists(_TEXTS, max_size=3))
+def test_words_are_alike_up_to_the_first_that_is_not(texts: list[str], others: list[list[str]]) -> None:
+    lengths = range(len(texts) + 1)
+    assert words_alike(texts, *others) == max(n for n in lengths if all(texts[:n] == one[:n] for one in others))
+
+
+def test_words_that_agree_are_compared_once_each() -> None:
+    several = [compared(*map(str, range(3000)), most=2 * 3000) for _ in range(3)]
+    assert words_alike(*several) == 3000
+
+
+def test_a_few_changes_in_a_long_utterance_cost_a_few_times_its_words() -> None:
+    said = [str(number) for number in range(3000)]
+    sent = compared(*said, most=6 * 3000)
+    assert after_sent(sent, [*said[:100], "um", *said[100:], "yes"]) == (3001, 1)
+
+
+@pytest.mark.parametrize(
+    ("sent", "texts"),
+    [
+        ([str(number) for number in range(3900)], ["b"] * 20_000),
+        (["x", *["a"] * 20_000], ["y", "y", "y", *["a"] * 20_000]),
+        (["x", *["a", "b"] * 10_000], ["y", *["b", "a", "a"] * 10_000]),
+        (["a"] * 200_001, ["b"] * 200_001),
+    ],
+)
+def test_the_most_unlike_words_are_compared_no_more_often_than_is_said(sent: list[str], texts: list[str]) -> None:
+    begin, edits = after_sent(compared(*sent, most=600_000 + 2 * len(sent)), texts)
+    assert 0 < begin <= len(texts)
+    assert edits <= len(sent)
+
+
+def test_words_too_unlike_to_match_are_taken_place_by_place() -> None:
+    other = [f"other {number}" for number in range(200)]
+    assert after_sent([str(number) for number in range(100)], other) == (100, 100)
+    assert after_sent([str(number) for number in range(300)], other) == (200, 300)

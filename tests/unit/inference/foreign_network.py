@@ -10,8 +10,6 @@ import numpy as np
 from caesura.worker.inference.network.graph_file import Array, GraphWriter
 from tests.unit.inference.model_files import model
 
-__all__ = ["LAYERS", "WIDTH", "arrays", "network"]
-
 WIDTH, LAYERS, _INNER = 64, 2, 128
 _PIECES = 4
 

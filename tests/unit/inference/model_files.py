@@ -7,8 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PIECES", "model"]
-
 PIECES = "[UNK]\n[CLS]\na\nb\n"
 
 

@@ -43,7 +43,7 @@ def kept_by(attention: RowAttention, key_value: Sequence[Rows], k: int = 1) -> l
     shape=st.sampled_from([(12, 32), (8, 64), (2, 16), (3, 48)]),
     data=st.data(),
 )
-def test_it_is_attention_and_a_row_is_the_same_to_the_last_bit_alone_and_among_others(
+def test_attention_is_bit_identical_alone_and_in_a_batch(
     seed: int, lengths: list[int], shape: tuple[int, int], data: st.DataObject
 ) -> None:
     (heads, head_width), rng = shape, np.random.default_rng(seed)
@@ -93,7 +93,7 @@ def test_rows_are_kept_in_their_layer_and_their_sessions_blocks_alone(kind: str)
 
 @needs_compiled
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_another_session_left_in_a_block_is_never_read(kind: str) -> None:
+def test_stale_rows_of_a_reused_block_are_never_read(kind: str) -> None:
     """Not even where it is no number: a session that failed leaves what it failed of."""
     attention, key_value = OfKind(kind, 2, 32), drawn(np.random.default_rng(4), 21, 64)
     stays = kept_by(attention, [key_value[:3]])
@@ -116,7 +116,7 @@ def test_scores_far_apart_share_out_to_the_highest_alone() -> None:
 
 @needs_compiled
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_lies_beyond_a_rows_sight_has_no_weight_however_low_its_own_scores_are(kind: str) -> None:
+def test_keys_outside_the_visible_range_have_no_weight(kind: str) -> None:
     key_value, asked = np.zeros((20, 64), dtype=np.float32), np.full((5, 64), 1e32, dtype=np.float32)
     key_value[:3, :32], key_value[:, 32:] = -60_000.0, np.arange(20)[:, None]
     attention = OfKind(kind, 2, 32)
@@ -139,9 +139,7 @@ def test_a_zeros_sign_does_not_tell_who_shares_a_rows_group(kind: str) -> None:
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf, 65_520.0, -65_520.0, 3e38])
 @pytest.mark.parametrize("place", [(0, 0), (7, 20), (19, 31), (0, 32), (7, 52), (19, 63)])
-def test_what_is_not_finite_in_half_precision_is_refused_wherever_it_stands(
-    number: float, place: tuple[int, int]
-) -> None:
+def test_non_finite_half_precision_values_are_refused(number: float, place: tuple[int, int]) -> None:
     """A key with a score of minus infinity has no weight: what is mixed would not tell of it."""
     key_value = np.ones((20, 64), dtype=np.float32)
     for attention in attentions(2, 32):

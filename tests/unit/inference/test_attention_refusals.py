@@ -122,7 +122,7 @@ def test_rows_that_there_is_no_room_for_are_not_kept(rows: int, start: int, key_
     assert not any(slab.any() for slab in slabs)
 
 
-def test_a_list_that_loses_its_arrays_as_it_is_read_does_no_harm_and_no_other_processor_can_be_chosen() -> None:
+def test_arrays_freed_while_read_do_no_harm() -> None:
     given = _given()
     context = given[-1]
 

@@ -61,13 +61,13 @@ def test_a_wanted_row_that_is_gone_is_refused(compiled: bool) -> None:
     ("look_ahead", "look_back"),
     [((0,) * 65, None), ((2**18,), 2**18), ((2**18 + 1,), None), ((0, 2**70), None), ((0, 1), 2**70)],
 )
-def test_what_the_compiled_plan_does_not_take_is_planned(look_ahead: tuple[int, ...], look_back: int | None) -> None:
+def test_python_plans_what_the_compiled_planner_refuses(look_ahead: tuple[int, ...], look_back: int | None) -> None:
     asked = [StepRequest([1, 2, 3], [0, 1, 2], None, 0, 2)]
     assert plan_batch(look_ahead, look_back, asked, compiled=True).layer_rows == 2 * len(look_ahead)
 
 
 @pytest.mark.parametrize(("there", "told"), [("None", "False"), ("ModuleType('without a plan')", "ValueError")])
-def test_where_nothing_was_compiled_python_plans_and_what_cannot_be_loaded_is_an_error(there: str, told: str) -> None:
+def test_without_compiled_code_python_plans(there: str, told: str) -> None:
     """In a process of its own, to which the compiled module is not there, or is none."""
     script = f"""
 import sys

@@ -28,7 +28,25 @@ from caesura.worker.inference.network.int8_matmul import (
 )
 from caesura.worker.inference.network.row_graphs import Arrays, cut_into_rows
 from tests.harness.places import ROOT, SHIPPED
-from tests.unit.inference.products import drawn, given_to, needs_processor
+
+needs_processor = pytest.mark.skipif(not KINDS, reason="this processor has neither AVX2 nor AVX-512 with VNNI")
+
+
+def given_to(follows: str, rng: np.random.Generator, rows: int, depth: int, columns: int) -> list[Any]:
+    """Return what a product of that kind takes, with what comes out as the sixth."""
+    floats = [rng.standard_normal(columns, dtype=np.float32) for _ in range(4)]
+    weights = rng.integers(-64, 64, (depth, columns)).astype(np.int8)
+    taken = [drawn(rng, rows, depth), _packed(weights), _most(weights), np.abs(floats[0]) / 100, floats[1]]
+    taken += [drawn(rng, rows, columns)]
+    return taken + ([drawn(rng, rows, columns), *floats[2:]] if follows == "normed" else [])
+
+
+def drawn(rng: np.random.Generator, rows: int, width: int) -> Rows:
+    """Return rows that lie apart, of sizes that differ by far."""
+    sizes = np.exp(rng.standard_normal((rows, 1), dtype=np.float32) * 2)
+    wide: Rows = rng.standard_normal((rows, 2 * width), dtype=np.float32) * sizes
+    return wide[:, width:]
+
 
 int8_kernels = pytest.importorskip(
     "caesura.worker.inference.native.int8_kernels", reason="nothing was compiled at installation", exc_type=ImportError
@@ -71,7 +89,7 @@ def best_kind_afterwards() -> Iterator[None]:
     depth=st.integers(1, 5),
     columns=st.integers(1, 4),
 )
-def test_it_is_the_product_and_a_row_is_the_same_to_the_last_bit_alone_and_among_others(
+def test_int8_matmul_is_bit_identical_alone_and_in_a_batch(
     kind: str, follows: str, seed: int, rows: int, depth: int, columns: int
 ) -> None:
     int8_kernels.choose(kind)
@@ -193,9 +211,7 @@ def test_a_number_is_rounded_as_a_division_rounds_it(kind: str, seed: int, size:
 @every_kind
 @pytest.mark.parametrize("follows", ["plain", "rounded", "gelu", "normed"])
 @pytest.mark.parametrize("wrong", [np.nan, -np.nan, np.inf, -np.inf])
-def test_a_row_that_is_not_finite_gives_one_that_is_not_and_the_others_are_as_they_were(
-    kind: str, follows: str, wrong: float
-) -> None:
+def test_a_row_that_is_not_finite_changes_no_other_row(kind: str, follows: str, wrong: float) -> None:
     """The check behind attention and that of the scores must see it: an int8 product could make it a number."""
     int8_kernels.choose(kind)
     taken = given_to(follows, np.random.default_rng(3), 5, 128, 64)
@@ -221,7 +237,7 @@ def test_a_row_that_is_not_finite_gives_one_that_is_not_and_the_others_are_as_th
         {"layers.0.inner.int8": np.zeros((64, 2**16 + 64), np.int8)},
     ],
 )
-def test_what_it_cannot_multiply_is_left_to_onnx_runtime(changed: dict[str, Any]) -> None:
+def test_unsupported_products_are_left_to_onnx_runtime(changed: dict[str, Any]) -> None:
     arrays: dict[str, Any] = {}
     for name, columns in (("qkv", 192), ("attended", 64), ("inner", 256), ("outer", 64)):
         depth = 256 if name == "outer" else 64
@@ -275,7 +291,7 @@ def _widths(arrays: Arrays) -> dict[str, int]:
     return {"context": width, "asked": 2 * width}
 
 
-def test_where_it_was_not_compiled_onnx_runtime_multiplies() -> None:
+def test_without_compiled_kernels_onnx_runtime_multiplies() -> None:
     """In a process of its own, to which the compiled module is not there."""
     script = f"""
 import sys
@@ -291,3 +307,72 @@ for parts in {{engine.compiled_kernels(model.name) for model in engine.models}}:
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
     )
     assert (done.stdout, done.returncode) == ("True False\n", 0), done.stderr
+
+
+WRONG: dict[str, dict[int, Any]] = {
+    "rows of another depth": {0: np.zeros((2, 128), np.float32)},
+    "rows of whole numbers": {0: np.zeros((2, 64), np.int32)},
+    "rows in double precision": {0: np.zeros((2, 64))},
+    "rows on their side": {0: np.zeros((64, 2), np.float32).T},
+    "rows backwards": {0: np.zeros((2, 64), np.float32)[::-1]},
+    "one row for all": {0: np.broadcast_to(np.zeros(64, np.float32), (2, 64))},
+    "no rows": {0: np.zeros(64, np.float32)},
+    "half a vector": {0: np.zeros((2, 32), np.float32), 1: np.zeros((2, 1, 2, 8, 64), np.uint8)},
+    "no depth": {0: np.zeros((2, 0), np.float32), 1: np.zeros((2, 0, 2, 16, 64), np.uint8)},
+    "weights as they are stored": {1: np.zeros((2, 1, 2, 16, 64), np.int8)},
+    "weights of more columns": {1: np.zeros((4, 1, 2, 16, 64), np.uint8)},
+    "weights in another order": {1: np.zeros((2, 1, 2, 64, 16), np.uint8)},
+    "weights without axes": {1: np.zeros((2, 32, 64), np.uint8)},
+    "weights apart": {1: np.zeros((2, 1, 2, 16, 128), np.uint8)[..., ::2]},
+    "bounds of other parts": {2: np.zeros(3, np.int32)},
+    "bounds of floats": {2: np.zeros(2, np.float32)},
+    "a scale for all": {3: np.zeros(1, np.float32)},
+    "bias on its side": {4: np.zeros((64, 1), np.float32)},
+    "bytes in another order": {4: np.zeros(64, ">f4")},
+    "bytes at an odd place": {4: memoryview(bytearray(257))[1:].cast("f", [64])},
+    "room for fewer rows": {5: np.zeros((1, 64), np.float32)},
+    "room for nothing": {5: None},
+    "nothing may be written": {5: memoryview(bytes(512)).cast("f", [2, 64])},
+    "fewer rows to add": {6: np.zeros((1, 64), np.float32)},
+    "wider rows to add": {6: np.zeros((2, 128), np.float32)},
+    "half a gain": {7: np.zeros(32, np.float32)},
+    "no shift": {8: None},
+}
+
+
+@needs_processor
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_does_not_fit_is_refused_and_never_read(wrong: str) -> None:
+    taken = given_to("normed", np.random.default_rng(0), 2, 64, 64)
+    int8_kernels.normed(*taken)
+    for place, array in WRONG[wrong].items():
+        taken[place] = array
+    with pytest.raises((ValueError, TypeError, BufferError)):
+        int8_kernels.normed(*taken)
+
+
+@needs_processor
+@pytest.mark.parametrize(
+    "further",
+    [np.zeros((1, 64), np.float32), np.zeros((2, 128), np.float32), np.zeros((2, 32), np.float32), None],
+    ids=["fewer rows", "more columns", "half a vector", "nothing"],
+)
+def test_bad_last_columns_are_refused(further: Any) -> None:  # noqa: ANN401
+    taken = given_to("plain", np.random.default_rng(0), 2, 64, 128)
+    with pytest.raises((ValueError, TypeError, BufferError)):
+        int8_kernels.plain(*taken[:5], np.zeros((2, 64), np.float32), further)
+
+
+def test_too_few_arrays_are_refused() -> None:
+    with pytest.raises(TypeError, match="as many arrays"):
+        int8_kernels.plain()
+
+
+def test_where_a_processor_cannot_it_says_so() -> None:
+    if KINDS:
+        assert int8_kernels.kinds() == KINDS
+        with pytest.raises(ValueError, match="not of that kind"):
+            int8_kernels.choose("abacus")
+        return
+    with pytest.raises(ValueError, match="not compiled for this kind of processor"):
+        int8_kernels.plain(*given_to("plain", np.random.default_rng(0), 1, 64, 64))

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from caesura.worker.adapters.onnx.engine import OnnxEngine
 from caesura.worker.core.language.dictionary import dictionary_sha256
+from caesura.worker.core.language.normalisation import model_view
 from caesura.worker.errors import FatalError
 from caesura.worker.inference.model.model_folder import languages_of, read_models_folder
+from caesura.worker.inference.model.wordpiece import ACCENTED, WordPiece
 from tests.unit.inference.model_files import model
 
 
@@ -84,7 +91,7 @@ def test_a_manifest_cannot_name_a_file_elsewhere(tmp_path: Path) -> None:
         read_models_folder(tmp_path)
 
 
-def test_a_model_of_several_languages_is_active_for_those_that_no_other_is_wanted_for(tmp_path: Path) -> None:
+def test_a_multilingual_model_is_active_where_no_other_is_wanted(tmp_path: Path) -> None:
     model(tmp_path, "eu", manifest="4.0", language="de", also=["es", "fr"])
     model(tmp_path, "own", language="es", active=False)
     assert languages_of(tmp_path) == ["de", "es", "fr"]
@@ -93,18 +100,32 @@ def test_a_model_of_several_languages_is_active_for_those_that_no_other_is_wante
     assert active == {"eu": ("de", "fr"), "own": ("es",)}
 
 
-def test_two_models_may_not_be_active_for_one_of_several_languages(tmp_path: Path) -> None:
-    model(tmp_path, "eu", manifest="4.0", language="de", also=["es", "fr"])
-    model(tmp_path, "own", language="fr")
-    with pytest.raises(FatalError, match="two models are active for fr: eu@1 and own@1"):
-        read_models_folder(tmp_path)
-
-
-def test_one_model_a_language_may_be_active(tmp_path: Path) -> None:
-    model(tmp_path, "one")
-    model(tmp_path, "two")
-    with pytest.raises(FatalError, match="two models are active for en: one@1 and two@1"):
-        read_models_folder(tmp_path)
+@pytest.mark.parametrize(
+    ("models", "chosen", "reason"),
+    [
+        ([{}, {}], [], "two models are active for en: m0@1 and m1@1"),
+        (
+            [{"manifest": "4.0", "language": "de", "also": ["es", "fr"]}, {"language": "fr"}],
+            [],
+            "active for fr: m0@1 and",
+        ),
+        ([{}, {"active": False}], ["m0", "m1"], "two models are active for en: m0@1 and m1@1"),
+        ([{}], ["small"], "small names no one model; there are m0@1"),
+        (
+            [{"id": "m", "version": one, "active": False} for one in "12"],
+            ["m"],
+            "m names no one model; there are m@1, m@2",
+        ),
+        ([{"id": "same"}, {"id": "same", "active": False}], [], "holds same@1 twice"),
+    ],
+)
+def test_models_that_cannot_be_active_together_are_refused(
+    models: list[dict[str, Any]], chosen: list[str], reason: str, tmp_path: Path
+) -> None:
+    for number, changes in enumerate(models):
+        model(tmp_path, f"m{number}", **changes)
+    with pytest.raises(FatalError, match=reason):
+        read_models_folder(tmp_path, active=chosen)
 
 
 def test_an_inactive_model_of_the_same_language_is_loaded_beside(tmp_path: Path) -> None:
@@ -113,7 +134,7 @@ def test_an_inactive_model_of_the_same_language_is_loaded_beside(tmp_path: Path)
     assert [stored.manifest.active for stored in read_models_folder(tmp_path)] == [True, False]
 
 
-def test_whoever_runs_the_worker_says_which_model_of_a_language_is_active(tmp_path: Path) -> None:
+def test_the_operator_chooses_the_active_model_of_a_language(tmp_path: Path) -> None:
     model(tmp_path, "large")
     model(tmp_path, "small", active=False)
     model(tmp_path, "other", language="zh")
@@ -125,13 +146,7 @@ def test_whoever_runs_the_worker_says_which_model_of_a_language_is_active(tmp_pa
     }
 
 
-def test_an_id_that_no_model_has_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
-    model(tmp_path, "large")
-    with pytest.raises(FatalError, match="small names no one model; there are large@1"):
-        read_models_folder(tmp_path, active=["small"])
-
-
-def test_a_version_is_chosen_by_its_name_and_of_several_an_id_means_the_active_one(tmp_path: Path) -> None:
+def test_a_version_is_chosen_by_name_and_an_id_means_the_active_one(tmp_path: Path) -> None:
     model(tmp_path, "old", id="one", version="1", active=False)
     model(tmp_path, "new", id="one", version="2")
     for asked, version in (("one@1", "1"), ("one@2", "2"), ("one", "2")):
@@ -139,31 +154,10 @@ def test_a_version_is_chosen_by_its_name_and_of_several_an_id_means_the_active_o
         assert [manifest.version for manifest in active] == [version]
 
 
-def test_an_id_of_several_versions_of_which_none_is_active_is_refused_with_their_names(tmp_path: Path) -> None:
-    model(tmp_path, "old", id="one", version="1", active=False)
-    model(tmp_path, "new", id="one", version="2", active=False)
-    with pytest.raises(FatalError, match="one names no one model; there are one@2, one@1"):
-        read_models_folder(tmp_path, active=["one"])
-
-
 def test_a_language_whose_only_model_is_chosen_by_the_setting_is_served(tmp_path: Path) -> None:
     model(tmp_path, "small", active=False)
     assert languages_of(tmp_path) == []
     assert languages_of(tmp_path, active=["small"]) == ["en"]
-
-
-def test_two_models_of_one_language_cannot_be_chosen(tmp_path: Path) -> None:
-    model(tmp_path, "large")
-    model(tmp_path, "small", active=False)
-    with pytest.raises(FatalError, match="two models are active for en: large@1 and small@1"):
-        read_models_folder(tmp_path, active=["small", "large"])
-
-
-def test_the_same_name_twice_is_refused(tmp_path: Path) -> None:
-    model(tmp_path, "one", id="same")
-    model(tmp_path, "two", id="same", active=False)
-    with pytest.raises(FatalError, match="holds same@1 twice"):
-        read_models_folder(tmp_path)
 
 
 def test_a_folder_without_models_and_one_that_is_not_there_are_refused(tmp_path: Path) -> None:
@@ -188,3 +182,109 @@ def test_a_class_or_piece_that_nobody_knows_is_refused(tmp_path: Path) -> None:
     model(tmp_path / "pieces", wordpiece=settings)
     with pytest.raises(FatalError, match="BOS"):
         OnnxEngine(tmp_path / "pieces", threads=1)
+
+
+VOCABULARY_FILE = Path(__file__).parents[3] / "models" / "shipped" / "en" / "vocabulary.txt"
+VOCABULARY = ["[PAD]", "[UNK]", "un", "##aff", "##able", "aff", "'", "t", "don", "caf", "##e", "3", ".", "5", "\u4e2d"]
+
+
+def names(word: str, *, max_pieces: int = 8) -> list[str]:
+    return [VOCABULARY[number] for number in WordPiece(VOCABULARY, max_pieces=max_pieces).pieces(word)]
+
+
+@pytest.mark.parametrize(
+    ("word", "pieces"),
+    [
+        ("unaffable", ["un", "##aff", "##able"]),
+        ("don't", ["don", "'", "t"]),
+        ("3.5", ["3", ".", "5"]),
+        ("caf\u00e9", ["caf", "##e"]),
+        ("unheard", ["[UNK]"]),
+        ("", ["[UNK]"]),
+        ("\u4e2d\u4e2d", ["\u4e2d", "\u4e2d"]),
+        ("don" + "'" * 20, ["don", *["'"] * 7]),
+    ],
+)
+def test_a_word_is_cut_at_marks_and_matched_longest_first(word: str, pieces: list[str]) -> None:
+    assert names(word) == pieces
+
+
+@pytest.mark.parametrize(
+    ("word", "pieces"),
+    [
+        ("t\u00fa", ["t\u00fa"]),
+        ("tu\u0301", ["t\u00fa"]),
+        ("tu", ["tu"]),
+        ("l'\u00e9t\u00e9", ["l'", "\u00e9", "##t\u00e9"]),
+        ("n'", ["[UNK]"]),
+        ("3,5", ["3", ",", "5"]),
+        ("", ["[UNK]"]),
+    ],
+)
+def test_a_vocabulary_with_accents_tells_them_apart_and_keeps_an_apostrophe(word: str, pieces: list[str]) -> None:
+    vocabulary = ["[UNK]", ACCENTED, "t\u00fa", "tu", "l'", "\u00e9", "##t\u00e9", "3", ",", "5"]
+    assert [vocabulary[number] for number in WordPiece(vocabulary, max_pieces=8).pieces(word)] == pieces
+
+
+def test_a_word_has_at_least_one_and_at_most_so_many_pieces() -> None:
+    assert names("unaffable", max_pieces=2) == ["un", "##aff"]
+    assert names("\u0301") == ["[UNK]"]
+
+
+def test_a_run_of_more_than_a_hundred_characters_is_unknown() -> None:
+    assert names("un" + "aff" * 33 + "able") == ["[UNK]"]
+
+
+class Encoding(Protocol):
+    ids: list[int]
+
+
+class Published(Protocol):
+    def encode(self, text: str, *, add_special_tokens: bool) -> Encoding: ...
+
+
+@pytest.fixture(scope="module")
+def published() -> Published:
+    tokenizers = pytest.importorskip("tokenizers")
+    numbers = {piece: number for number, piece in enumerate(shipped_vocabulary())}
+    tokenizer: Published = tokenizers.BertWordPieceTokenizer(numbers, lowercase=True, strip_accents=True)
+    return tokenizer
+
+
+def shipped_vocabulary() -> list[str]:
+    return VOCABULARY_FILE.read_text(encoding="utf-8").rstrip("\n").split("\n")
+
+
+SCRIPTS = st.one_of(
+    # Scripts on whose characters the library's Unicode tables and Python's agree.
+    st.characters(max_codepoint=0x052F, exclude_categories=["Cs", "Co", "Cn"]),
+    st.characters(min_codepoint=0x2000, max_codepoint=0x22FF, exclude_categories=["Cs", "Co", "Cn"]),
+    st.characters(min_codepoint=0x3000, max_codepoint=0x9FA5, exclude_categories=["Cs", "Co", "Cn"]),
+    st.characters(min_codepoint=0x1F300, max_codepoint=0x1F5FF, exclude_categories=["Cs", "Co", "Cn"]),
+)
+OURS = WordPiece(shipped_vocabulary(), max_pieces=64)
+
+
+@settings(deadline=None)
+@given(st.text(alphabet=SCRIPTS, min_size=1, max_size=20))
+def test_every_view_has_the_pieces_that_the_published_tokenizer_gives_it(published: Published, text: str) -> None:
+    view = model_view("".join(text.split()))
+    expected = published.encode(view, add_special_tokens=False).ids
+    assert list(OURS.pieces(view)) == (expected[:64] or [OURS.number("[UNK]")])
+
+
+_LABEL = "import caesura; print(len(caesura.load('en').session().end()))"
+
+
+def test_an_engine_leaves_nothing_in_the_home(tmp_path: Path) -> None:
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("ORT_", "XDG_"))}
+    ended = subprocess.run(
+        [sys.executable, "-c", _LABEL],
+        env={**environment, "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert not [path for path in tmp_path.rglob("*") if "onnxruntime" in str(path)]

@@ -42,7 +42,7 @@ def _said(column: bytes) -> list[int]:
     return [number - probability_number(0) for number in column]
 
 
-def test_a_probability_is_the_chosen_labels_and_a_tags_that_of_what_it_makes_of_the_word(tmp_path: Path) -> None:
+def test_a_probability_is_that_of_the_chosen_label(tmp_path: Path) -> None:
     (labels,) = _heads(tmp_path, Calibration()).labels(
         [_two()], [replace(_TWO_WORDS, probabilities=Probabilities.WORDS)]
     )

@@ -17,7 +17,7 @@ from tests.harness.places import ROOT
 pytestmark = pytest.mark.skipif("amx-int8" not in KINDS, reason="this processor has no tiles, or the system lends none")
 
 
-def test_threads_that_multiply_beside_one_another_and_beside_onnx_runtime_get_what_one_alone_gets() -> None:
+def test_concurrent_int8_matmul_equals_a_single_thread() -> None:
     from caesura.worker.inference.native.int8_kernels import plain  # noqa: PLC0415 - not everywhere
 
     rng, graph = np.random.default_rng(1), GraphWriter()
@@ -43,7 +43,7 @@ def test_threads_that_multiply_beside_one_another_and_beside_onnx_runtime_get_wh
         assert list(threads.map(differ, range(6))) == [0] * 6
 
 
-def test_where_the_system_does_not_lend_tiles_vectors_multiply() -> None:
+def test_without_amx_tiles_vector_kernels_multiply() -> None:
     """It lends none to a process in which a thread has too little room for a signal with them."""
     script = """
 import ctypes

@@ -35,7 +35,7 @@ def scores_of(folder: Path) -> list[Array]:
     return list(scores)
 
 
-def test_a_stream_of_weights_twice_as_large_at_half_the_scale_has_the_same_scores_on_every_processor(
+def test_rescaled_weights_give_the_same_scores_on_every_kernel(
     tmp_path: Path,
 ) -> None:
     halved = arrays(largest=63)
@@ -80,7 +80,7 @@ def whole_buffers(folder: Path, largest: int) -> RuntimeSettings:
 
 
 @pytest.mark.parametrize(("largest", "saturates", "doubted"), [(65, True, True), (65, False, False), (64, True, False)])
-def test_check_and_the_workers_log_warn_of_a_network_that_this_processor_computes_wrongly(
+def test_check_and_log_warn_of_a_network_computed_wrongly_here(
     largest: int, saturates: bool, doubted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(saturation, "saturates", lambda: saturates)

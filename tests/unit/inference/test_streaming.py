@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +15,13 @@ from numpy.typing import NDArray
 
 from caesura.worker.adapters.onnx.engine import OnnxEngine
 from caesura.worker.errors import EngineError
+from caesura.worker.inference.attention.attention import VisibleRange
+from caesura.worker.inference.kv_cache.kv_cache import Rows
 from caesura.worker.inference.network.row_network import RowStep
 from caesura.worker.inference.network.streamed_network import StreamedNetwork
-from tests.unit.inference.streams import MODELS, WAYS, a_request, same_scores, some_words, streaming, whole_buffers
+from tests.unit.inference.attentions import MODELS, WAYS, a_request, same_scores, some_words, streaming, whole_buffers
+
+pytestmark = pytest.mark.slow
 
 EXAMPLES = settings(max_examples=25, deadline=None)
 
@@ -81,9 +86,7 @@ def test_whatever_happens_to_a_session_its_rows_say_what_a_fresh_engine_says(see
 
 @pytest.mark.parametrize("compiled", WAYS)
 @pytest.mark.parametrize("model", MODELS)
-def test_rows_that_were_kept_and_rows_computed_anew_agree_to_the_last_bit_however_long_the_buffer_is(
-    model: int, *, compiled: bool
-) -> None:
+def test_cached_and_recomputed_rows_are_bit_identical(model: int, *, compiled: bool) -> None:
     """Up to 385 pieces: beyond 320 NumPy's products were halved on an EPYC without AVX-512."""
     kept, anew = streaming(compiled=compiled), streaming(max_kept_bytes=0, compiled=compiled)
     words = some_words(384, 7) if kept.models[model].language == "zh" else _long_words(48)
@@ -113,7 +116,7 @@ def test_a_settled_word_costs_a_row_a_layer_and_one_wanted_early_costs_a_tail() 
         assert engine.work.begun_buffers == 1
 
 
-def test_a_buffer_is_computed_from_its_first_word_only_where_it_begins_with_other_words() -> None:
+def test_a_buffer_is_recomputed_only_if_it_begins_with_other_words() -> None:
     engine, words = streaming(), some_words(60, 2)
     begun = []
     for start, size in ((0, 12), (0, 15), (0, 15), (4, 11), (4, 14), (4, 13), (4, 14)):
@@ -122,7 +125,7 @@ def test_a_buffer_is_computed_from_its_first_word_only_where_it_begins_with_othe
     assert begun == [1, 1, 1, 2, 2, 3, 3]
 
 
-def test_labels_that_are_settled_and_asked_for_again_are_computed_again_and_the_others_from_what_is_kept() -> None:
+def test_settled_labels_that_are_asked_again_are_recomputed() -> None:
     engine, words = streaming(), some_words(20, 3)
     (first,) = engine.label([a_request(engine, words)])
     assert engine.label([a_request(engine, words, first=14)]) == [first.part(14, 20)]
@@ -131,14 +134,14 @@ def test_labels_that_are_settled_and_asked_for_again_are_computed_again_and_the_
     assert engine.work.begun_buffers == 2
 
 
-def test_two_buffers_of_one_name_in_one_call_are_both_answered_from_their_own_words() -> None:
+def test_two_buffers_of_one_name_in_one_call_are_both_answered() -> None:
     engine = streaming()
     requests = [a_request(engine, some_words(20, seed)) for seed in (4, 5, 4)]
     for request, streamed in zip(requests, engine.score(requests), strict=True):
         assert same_scores(streamed, whole_buffers().score([request])[0])
 
 
-def test_a_session_that_changes_its_model_takes_nothing_of_the_other_models_rows() -> None:
+def test_a_session_that_changes_its_model_reuses_no_rows() -> None:
     engine, words = streaming(), some_words(30, 6)
     for model, size in ((0, 12), (1, 15), (0, 18)):
         request = a_request(engine, words[:size], model=model)
@@ -147,7 +150,7 @@ def test_a_session_that_changes_its_model_takes_nothing_of_the_other_models_rows
     assert engine.work.begun_buffers == 3
 
 
-def test_kept_bytes_stay_within_their_bound_and_the_least_recently_used_session_goes_first() -> None:
+def test_kept_bytes_stay_bounded_and_the_least_recent_session_goes_first() -> None:
     engine = streaming(max_kept_bytes=2**21)
     for _ in range(2):
         for seed, name in enumerate(("a", "b", "c", "a")):
@@ -160,7 +163,7 @@ def test_kept_bytes_stay_within_their_bound_and_the_least_recently_used_session_
     assert engine.work.begun_buffers == begun, "the one used last is still there"
 
 
-def test_rows_are_counted_while_a_pass_computes_with_them_and_not_after_it_has_failed() -> None:
+def test_rows_are_counted_while_a_pass_computes_and_not_after_a_failure() -> None:
     engine, words = streaming(max_kept_bytes=3 * 2**20), some_words(30, 9)
     network = engine._networks[engine.models[0].name]
     assert isinstance(network, StreamedNetwork)
@@ -235,3 +238,88 @@ def test_a_word_computed_again_says_what_it_said_before_to_the_last_bit(*, compi
         others = [a_request(anew, some_words(30, seed), session=f"other-{seed}") for seed in range(3)]
         (streamed,), (computed, *_) = kept.score([request]), anew.score([request, *others])
         assert all((one == two).all() for one, two in zip(streamed, computed, strict=True))
+
+
+class _Failing:
+    """A graph that answers with what is no score, or not at all."""
+
+    def __init__(self, inner: Any, *, raises: bool) -> None:  # noqa: ANN401 - onnxruntime ships without types
+        self._inner = inner
+        self._raises = raises
+        self.on = False
+
+    def run(self, names: Sequence[str], given: dict[str, Any]) -> list[Any]:
+        if self.on and self._raises:
+            raise RuntimeError("the canary word sings")
+        answers = self._inner.run(names, given)
+        return [np.full_like(one, np.nan) for one in answers] if self.on else list(answers)
+
+
+@pytest.mark.parametrize("raises", [False, True])
+@pytest.mark.parametrize("where", ["step", "exit"])
+def test_rows_of_a_pass_that_failed_are_never_used_again(where: str, *, raises: bool) -> None:
+    engine, words = streaming(), some_words(40, 9)
+    network = engine._networks[engine.models[0].name]
+    assert isinstance(network, StreamedNetwork)
+    rows = network._network
+    failing = _Failing(rows._exit if where == "exit" else rows._steps[2], raises=raises)
+    if where == "exit":
+        rows._exit = failing
+    else:
+        rows._steps[2] = failing
+    engine.label([a_request(engine, words[:12], session=name) for name in ("a", "b")])
+    failing.on = True
+    with pytest.raises(EngineError, match="RuntimeError" if raises else "not finite|ArithmeticError") as caught:
+        engine.label([a_request(engine, words[:15], session="a")])
+    assert "canary" not in str(caught.value)
+    failing.on = False
+    for name in ("a", "b"):
+        request = a_request(engine, words[:18], session=name, first=9)
+        assert same_scores(engine.score([request])[0], whole_buffers().score([request])[0])
+    assert engine.work.begun_buffers == 4, "a's rows are gone, b's are not"
+
+
+@pytest.mark.parametrize("compiled", WAYS)
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+@pytest.mark.parametrize("layer", [0, 2, -1])
+def test_a_non_finite_attention_output_is_an_error_in_any_layer(
+    layer: int, number: float, *, compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = streaming(compiled=compiled)
+    network = engine._networks[engine.models[0].name]
+    assert isinstance(network, StreamedNetwork)
+    attention, broken_layer = network._network._attention, range(len(network._network.look_ahead))[layer]
+    attend = attention.attend
+
+    def broken(k: int, query: Rows, visible_range: VisibleRange) -> Rows:
+        context = attend(k, query, visible_range)
+        if k == broken_layer:
+            context[-1, 11] = number
+        return context
+
+    monkeypatch.setattr(attention, "attend", broken)
+    with pytest.raises(EngineError, match="ArithmeticError"):
+        engine.label([a_request(engine, some_words(12, 1))])
+
+
+@pytest.mark.parametrize("compiled", WAYS)
+@pytest.mark.parametrize("number", [np.nan, 7e4, -7e4])
+@pytest.mark.parametrize("column", [7, 49, 383, 384, 767])
+def test_a_non_finite_score_is_an_error_never_a_label(column: int, number: float, *, compiled: bool) -> None:
+    """An int8 product would make it a number again, but for the first column; and a key may have no weight."""
+    engine = streaming(compiled=compiled)
+    network = engine._networks[engine.models[0].name]
+    assert isinstance(network, StreamedNetwork)
+    entrance = network._network._entrance
+
+    class Broken:
+        def run(self, names: Sequence[str], given: dict[str, Any]) -> list[Any]:
+            fresh, key_value = entrance.run(names, given)
+            key_value[1, column] = number
+            return [fresh, key_value]
+
+    network._network._entrance = Broken()
+    with pytest.raises(EngineError, match="ArithmeticError"):
+        engine.label([a_request(engine, some_words(3, 1))])
+    network._network._entrance = entrance
+    engine.label([a_request(engine, some_words(3, 1))])

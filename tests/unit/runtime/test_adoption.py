@@ -8,8 +8,11 @@ from dataclasses import replace
 import pytest
 
 from caesura.worker.core.language.rules import DecodingRules
-from caesura.worker.errors import BrokerError
-from caesura.worker.ports.records import NextOffset
+from caesura.worker.errors import AbortableError, BrokerError
+from caesura.worker.ports.commit_steps import CommitStep
+from caesura.worker.ports.records import CommittedOffset, NextOffset
+from caesura.worker.runtime.settings.settings import StartAt
+from tests.harness.crashing import Crash, CrashAt
 from tests.harness.in_memory_world import World
 from tests.harness.speech import event, said
 
@@ -69,7 +72,7 @@ def test_an_adoption_that_does_not_commit_is_done_again() -> None:
     assert list(after.worker.assignment.loaded[0].sessions.names()) == []
 
 
-def test_what_was_refused_before_is_taken_for_good_where_the_adoption_reads_it_again() -> None:
+def test_earlier_refusals_hold_where_the_adoption_reads_them_again() -> None:
     world = World(rules=replace(PATIENT, max_open_sessions=1))
     world.send(event("ben", 0, "who"), event("ann", 0, "one"))
     before = world.worker(0)
@@ -109,7 +112,7 @@ def _living(world: World) -> None:
 
 @pytest.mark.parametrize("published", [_living, _forgotten])
 @pytest.mark.parametrize("offset", [NextOffset(next_offset=0, metadata=""), None], ids=["set back", "deleted"])
-def test_where_a_session_that_published_would_begin_again_it_parks_and_nothing_comes_under_the_same_name(
+def test_a_published_session_that_would_restart_parks_its_partition(
     published: Callable[[World], None], offset: NextOffset | None
 ) -> None:
     world = World()
@@ -124,7 +127,7 @@ def test_where_a_session_that_published_would_begin_again_it_parks_and_nothing_c
     assert len(names) == len(set(names))
 
 
-def test_the_offset_set_back_with_its_metadata_is_good_again_after_such_an_attempt() -> None:
+def test_the_offset_set_back_is_good_again_after_such_an_attempt() -> None:
     world = World()
     _living(world)
     committed = world.broker.last_committed("caesura", "asr.words", 0)
@@ -153,3 +156,167 @@ def test_beyond_where_it_began_its_later_words_come_again_under_another_name() -
         (0, 1, ["two"]),
         (1, 0, ["two"]),
     ]
+
+
+def test_an_offset_deleted_with_redis_does_not_repeat_everything() -> None:
+    world = World()
+    world.send(event("ann", 0, "one", session_end=True))
+    first = world.worker(0)
+    first.settle()
+    first.worker.drain()
+    world.redis.lose_everything()
+    world.broker.set_offset("caesura", "asr.words", 0, None)
+    second = world.worker(1)
+    second.settle()
+    assert [one.reason for one in second.worker.assignment.parked.values()] == ["offset_from_outside"]
+    assert said(world.segments()) == ["one"]
+
+
+def _one_checkpoint(world: World) -> None:
+    """Have the very first checkpoint publish a segment, and the offset deleted after it."""
+    world.send(event("ann", 0, "one", "two", session_end=True))
+    first = world.worker(0, observer=CrashAt(CommitStep.ADOPTED))
+    with pytest.raises(Crash):
+        first.settle()
+    world.broker.expel("caesura", "asr.words", first.source.member_id)
+    assert said(world.segments()) == ["one", "two"]
+    world.broker.set_offset("caesura", "asr.words", 0, None)
+
+
+def test_an_offset_deleted_after_the_first_checkpoint_repeats_nothing() -> None:
+    world = World()
+    _one_checkpoint(world)
+    second = world.worker(1)
+    second.settle()
+    assert [one.reason for one in second.worker.assignment.parked.values()] == ["offset_from_outside"]
+    assert said(world.segments()) == ["one", "two"]
+
+
+def test_the_same_is_adopted_where_the_setting_allows_it() -> None:
+    world = World()
+    _one_checkpoint(world)
+    second = world.worker(1, adopt_foreign_offsets=True, start_at=StartAt.LATEST)
+    second.settle()
+    assert second.worker.unready() == ()
+    world.send(event("ann", 0, "three", session_end=True))
+    second.settle()
+    assert [(one.since, said([one])) for one in world.segments()] == [(0, ["one", "two"]), (1, ["three"])]
+
+
+def test_a_first_checkpoint_that_was_aborted_begins_again_without_anybodys_help() -> None:
+    world = World()
+    world.send(event("ann", 0, "one", session_end=True))
+    for _ in range(2):
+        fallen = world.worker(0, observer=CrashAt(CommitStep.PUBLISHED))
+        with pytest.raises(Crash):
+            fallen.settle()
+        world.broker.expel("caesura", "asr.words", fallen.source.member_id)
+    world.worker(0).settle()
+    assert said(world.segments()) == ["one"]
+
+
+def test_partitions_added_to_the_input_park_them_all_the_new_ones_too() -> None:
+    world = World(partitions=2)
+    world.send(*(event(name, 0, "one", session_end=True) for name in ("ann", "ben", "cy", "dee")))
+    first = world.worker(0)
+    first.settle()
+    first.worker.drain()
+    world.broker.add_partitions("asr.words", 3)
+    for topic in ("asr.segments", "asr.words.dead", "caesura.ledger", "translate.de"):
+        world.broker.add_partitions(topic, 3)
+    second = world.worker(1)
+    second.turn(100)
+    parked = second.worker.assignment.parked
+    assert {number: one.reason for number, one in parked.items()} == dict.fromkeys(range(3), "partition_count_changed")
+
+
+def test_a_worker_waits_for_brokers_that_are_away_when_it_starts() -> None:
+    world = World()
+    world.send(event("ann", 0, "one", session_end=True))
+    for _ in range(3):
+        world.broker.fail("partition_count", BrokerError("nobody answers"))
+    worker = world.worker()
+    worker.settle()
+    assert said(world.segments()) == ["one"]
+
+
+def test_a_worker_that_is_told_to_stop_while_it_waits_for_brokers_stops() -> None:
+    world = World()
+    worker = world.worker(start=False)
+    for _ in range(50):
+        world.broker.fail("partition_count", BrokerError("nobody answers"))
+    asked = iter([False] * 5 + [True] * 100)
+    worker.worker.run(lambda: next(asked))
+    assert worker.source.member_id == ""
+
+
+@pytest.mark.parametrize("failures", [1, 6])
+def test_start_at_end_reads_from_the_first_claim_on(
+    failures: int,
+) -> None:
+    world = World(rules=DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000))
+    world.send(event("old", 0, "said", "before"))
+    worker = world.worker(start_at=StartAt.LATEST)
+    worker.turn(3)
+    for number in range(failures):
+        world.broker.fail("send_offsets", AbortableError("replicas are missing"))
+        world.send(event("ann", number, f"w{number}", utterance_end=True))
+        worker.turn(4)
+    worker.settle()
+    world.send(event("ann", failures, "end", session_end=True))
+    worker.settle()
+    assert said(world.segments()) == [*(f"w{number}" for number in range(failures)), "end"]
+    assert worker.worker.unready() == ()
+
+
+_RULES = DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000)
+
+
+def _spoken() -> tuple[World, CommittedOffset]:
+    """Return a world whose worker has left after ten words of one session, and what it committed last."""
+    world = World(rules=_RULES)
+    worker = world.worker()
+    world.send(*(event("ann", n, f"a{n}", utterance_end=True) for n in range(10)))
+    worker.settle()
+    worker.worker.drain()
+    committed = world.broker.last_committed("caesura", "asr.words", 0)
+    assert committed is not None
+    return world, committed
+
+
+def _set(world: World, next_offset: int, metadata: str) -> None:
+    world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=next_offset, metadata=metadata))
+
+
+@pytest.mark.parametrize("moved_by", [5, -5, 1, -1])
+def test_an_offset_moved_with_its_metadata_parks_and_loses_no_word(moved_by: int) -> None:
+    world, committed = _spoken()
+    _set(world, committed.next_offset + moved_by, committed.metadata)
+    world.send(*(event("ben", n, f"b{n}", utterance_end=True) for n in range(10)))
+    worker = world.worker()
+    worker.turn(300)
+    assert [one.reason for one in worker.worker.assignment.parked.values()] == ["offset_from_outside"]
+
+    _set(world, committed.next_offset, committed.metadata)
+    world.release(0)
+    worker.turn(600)
+    assert said(world.segments()) == [f"a{n}" for n in range(10)] + [f"b{n}" for n in range(10)]
+
+
+@pytest.mark.parametrize("place", ["asr.words 1", "asr.speech 0"])
+def test_metadata_of_another_partition_or_topic_parks(place: str) -> None:
+    world, committed = _spoken()
+    _set(world, committed.next_offset, committed.metadata.replace("asr.words 0", place, 1))
+    worker = world.worker()
+    worker.settle()
+    assert [one.reason for one in worker.worker.assignment.parked.values()] == ["offset_from_outside"]
+
+
+def test_a_moved_offset_is_adopted_if_the_setting_allows_it() -> None:
+    world, committed = _spoken()
+    world.send(*(event("ben", n, f"b{n}", utterance_end=True) for n in range(5)))
+    _set(world, committed.next_offset + 2, committed.metadata)
+    worker = world.worker(adopt_foreign_offsets=True)
+    worker.settle()
+    assert worker.worker.unready() == ()
+    assert said(world.segments())[10:] == ["b2", "b3", "b4"]

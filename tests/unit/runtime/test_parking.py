@@ -1,4 +1,4 @@
-"""A partition that cannot go on is parked: paused, named, and the others go on; an operator releases it."""
+"""Sessions whose ledger records are gone, and that an operator gives up: the rest goes on, and no word comes twice."""
 
 from __future__ import annotations
 
@@ -10,13 +10,156 @@ import pytest
 from caesura.schemas.codec import encode_event
 from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.core.partition.partitioning import murmur2_partition
-from caesura.worker.errors import BrokerError
+from caesura.worker.errors import BrokerError, FatalError
 from caesura.worker.ports.observer import PartitionParked
 from caesura.worker.ports.records import NextOffset, PartitionEnd, PartitionStalled, Record
+from caesura.worker.runtime.ledger import ledger_check
 from caesura.worker.runtime.ledger.output_records import REFUSED_HEADER
 from tests.harness.heard import Heard
 from tests.harness.in_memory_world import InMemoryWorker, World
-from tests.harness.speech import event, said
+from tests.harness.incomplete_ledger import PATIENT, disagreement, give_up, parked_of, rebuilt, strike, world_of_two
+from tests.harness.speech import by_session, event, said
+
+
+def _give_up_and_go_on(world: World, worker: InMemoryWorker, detail: str, *, key: bytes = b"ann") -> None:
+    """Give up what a parked partition's detail says, release it, and let its worker go on."""
+    give_up(world, detail, key=key)
+    world.release(0)
+    worker.turn(400)
+
+
+def test_a_session_that_an_operator_gives_up_begins_anew() -> None:
+    world = world_of_two()
+    strike(world, "ann")
+    worker = rebuilt(world)
+    _give_up_and_go_on(world, worker, parked_of(worker).detail)
+    assert worker.worker.unready() == ()
+    world.send(event("ann", 3, "four", session_end=True), event("ben", 2, "there", session_end=True))
+    worker.turn(200)
+    found = by_session(world.segments())
+    assert [(one.since, one.index, said([one])) for one in found["ann"]] == [
+        (0, 0, ["one"]),
+        (0, 1, ["two"]),
+        (6, 0, ["four"]),
+    ]
+    assert said(found["ben"]) == ["who", "is", "there"]
+    assert disagreement(world) is None
+    rebuilt(world)
+    assert len(world.segments()) == sum(map(len, found.values()))
+
+
+def test_of_two_that_are_missing_both_have_to_be_given_up() -> None:
+    world = world_of_two()
+    strike(world, "ann")
+    strike(world, "ben")
+    worker = rebuilt(world)
+    for name, other in (("ann", "ben"), ("ben", None)):
+        parked = parked_of(worker)
+        _give_up_and_go_on(world, worker, parked.detail, key=name.encode())
+        assert (f"was committed: {other!r} since" in parked_of(worker).detail) if other else not worker.worker.unready()
+
+
+def _came(world: World) -> dict[str, list[str]]:
+    return {name: said(found) for name, found in by_session(world.segments()).items()}
+
+
+def test_sessions_that_closed_and_are_given_up_without_being_named_come_once() -> None:
+    """Each may have been forgotten long ago; where what they said is read again it stays what was published."""
+    world = World(rules=PATIENT)
+    first = world.worker()
+    world.send(event("zoe", 0, "not"))
+    world.send(*(event(name, 0, "good", "bye", session_end=True) for name in ("ann", "ben")))
+    first.settle()
+    first.worker.drain()
+    for name in ("ann", "ben"):
+        strike(world, name)
+    worker = rebuilt(world)
+    detail = parked_of(worker).detail
+    assert "no session that can be named" in detail
+    _give_up_and_go_on(world, worker, detail, key=b"anybody")
+    assert worker.worker.unready() == ()
+    worker.worker.drain()
+    worker = rebuilt(world)
+    assert disagreement(world) is None
+    world.send(event("zoe", 1, "yet", session_end=True))
+    worker.turn(200)
+    assert _came(world) == {"ann": ["good", "bye"], "ben": ["good", "bye"], "zoe": ["not", "yet"]}
+
+
+def test_a_segment_too_far_back_to_be_named_comes_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = world_of_two()
+    monkeypatch.setattr(ledger_check, "_MOST_SEGMENTS", 1)
+    world.broker.delete_before("caesura.ledger", 0, world.broker.log("caesura.ledger", 0).end - 2)
+    worker = rebuilt(world)
+    detail = parked_of(worker).detail
+    assert "no session that can be named" in detail
+    _give_up_and_go_on(world, worker, detail, key=b"anybody")
+    assert worker.worker.unready() == ()
+    worker.worker.drain()
+    worker = rebuilt(world)
+    world.send(event("ben", 2, "there", session_end=True))
+    worker.turn(200)
+    assert _came(world)["ben"] == ["who", "is", "there"]
+
+
+def test_a_record_older_than_the_far_segment_has_to_be_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = world_of_two()
+    worker = world.worker(1)
+    world.send(event("zoe", 1, "yet", utterance_end=True))
+    worker.settle()
+    worker.worker.drain()
+    monkeypatch.setattr(ledger_check, "_MOST_SEGMENTS", 1)
+    strike(world, "ann", older=True)
+    worker = rebuilt(world)
+    detail = parked_of(worker).detail
+    assert "no session that can be named" in detail
+    _give_up_and_go_on(world, worker, detail, key=b"anybody")
+    assert "committed: 'ann' since 0 (2 segments, 2 words; ledger: 1 segments, 1 words); " in parked_of(worker).detail
+    _give_up_and_go_on(world, worker, detail, key=b"ann")
+    assert worker.worker.unready() == ()
+    world.send(event("ann", 3, "four", session_end=True))
+    worker.turn(200)
+    assert _came(world)["ann"] == ["one", "two", "four"]
+
+
+def test_unreadable_segments_give_up_no_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = world_of_two()
+    world.broker.delete_before("caesura.ledger", 0, world.broker.log("caesura.ledger", 0).end)
+    worker = rebuilt(world)
+    give_up(world, parked_of(worker).detail)
+    honest = world.broker.log
+
+    def log(topic: str, partition: int) -> object:
+        if topic == "asr.segments":
+            raise FatalError("not authorised")
+        return honest(topic, partition)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world.broker, "log", log)
+        world.release(0)
+        worker.settle()
+        worker.turn(400)
+        assert "unknown, because the segments topic could not be read" in parked_of(worker).detail
+    world.release(0)
+    worker.turn(400)
+    assert "was committed: 'ben' since 1" in parked_of(worker).detail
+
+
+@pytest.mark.parametrize(
+    ("through", "given_up"), [("4", None), ("99", None), ("-1", None), (None, "2.0123456789abcdef")]
+)
+def test_a_tombstone_that_gives_up_something_else_helps_nothing(through: str | None, given_up: str | None) -> None:
+    world = world_of_two()
+    strike(world, "ann")
+    worker = rebuilt(world)
+    give_up(world, parked_of(worker).detail, through=through, given_up=given_up)
+    world.release(0)
+    worker.turn(400)
+    parked_of(worker)
 
 
 def _other_partition(world: World, name: str) -> str:
@@ -55,7 +198,7 @@ def test_a_newer_event_that_is_the_very_first_record_parks_its_partition() -> No
     assert _reasons(worker) == ["newer_event"]
 
 
-def test_too_many_malformed_events_park_the_partition_and_those_read_are_dead_letters() -> None:
+def test_too_many_malformed_events_park_the_partition() -> None:
     world = World()
     for _ in range(8):
         world.broker.append("asr.words", 0, b"\xc1", key=b"ann")
@@ -65,7 +208,7 @@ def test_too_many_malformed_events_park_the_partition_and_those_read_are_dead_le
     assert len(world.records("asr.words.dead")) == 6
 
 
-def test_an_offset_that_retention_has_passed_parks_the_partition_and_the_range_is_told() -> None:
+def test_an_offset_passed_by_retention_parks_and_the_range_is_told() -> None:
     world = World()
     world.send(event("ann", 0, "one", "two"))
     first = world.worker()
@@ -82,13 +225,13 @@ def test_an_offset_that_retention_has_passed_parks_the_partition_and_the_range_i
     assert world.records("asr.words.dead") == []
 
 
-def test_where_a_former_leader_knows_of_no_such_offset_the_partition_goes_on_once_its_successor_answers() -> None:
+def test_a_partition_continues_when_the_new_leader_answers() -> None:
     world, worker = _told_by_a_former_leader(for_s=1.0)
     assert _reasons(worker) == []
     assert said(world.segments()) == ["one", "two", "three"]
 
 
-def test_where_no_leader_ever_knows_of_an_offset_in_the_range_the_partition_is_parked_in_the_end() -> None:
+def test_an_offset_unknown_to_every_leader_parks_the_partition() -> None:
     world, worker = _told_by_a_former_leader(for_s=60.0)
     assert _reasons(worker) == ["offset_out_of_range"]
     assert said(world.segments()) == ["one"]
@@ -156,7 +299,7 @@ def test_saves_that_are_refused_without_end_hold_up_no_word() -> None:
 def test_a_committed_token_beyond_what_a_claim_can_count_parks_the_partition() -> None:
     world = World()
     metadata = (
-        f"caesura1 asr.words 0 0 {2**53 + 1}.1.0123456789abcdef 0 1 0 0 caesura-0 0.0000000000000000 0123456789abcdef"
+        f"caesura1 asr.words 0 0 {2**53 + 1}.1.0123456789abcdef 0 1 caesura-0 0.0000000000000000 0123456789abcdef"
     )
     world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=0, metadata=metadata))
     worker = world.worker()
@@ -164,7 +307,7 @@ def test_a_committed_token_beyond_what_a_claim_can_count_parks_the_partition() -
     assert _reasons(worker) == ["state_unreadable"]
 
 
-def test_a_release_is_heard_with_redis_away_and_only_one_that_comes_after_the_parking() -> None:
+def test_only_a_release_after_the_parking_is_heard_with_redis_away() -> None:
     world = World()
     world.send(event("ann", 0, "one", session_end=True))
     world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=0, metadata="by hand"))

@@ -15,7 +15,6 @@ from caesura.worker.runtime.loop.phase_table import with_table
 from caesura.worker.runtime.loop.phases import (
     PHASE_NAMES,
     TRANSITIONS,
-    AwaitingTurn,
     Claiming,
     IllegalTransitionError,
     Loaded,
@@ -33,7 +32,6 @@ _EXAMPLES: dict[type[Phase] | None, Phase | None] = {
     None: None,
     Claiming: Claiming(_NOTHING),
     Rebuilding: Rebuilding(_NOTHING, _NOTHING),
-    AwaitingTurn: AwaitingTurn(_NOTHING, _NOTHING, 0.0),
     Loaded: Loaded(_NOTHING),
     Parked: Parked(partition=0, reason=ParkReason.NEWER_EVENT, detail=""),
 }
@@ -42,7 +40,6 @@ _WAY_TO: dict[type[Phase] | None, list[tuple[PhaseEvent, type[Phase]]]] = {
     None: [],
     Claiming: [(PhaseEvent.ASSIGNED, Claiming)],
     Rebuilding: [(PhaseEvent.ASSIGNED, Claiming), (PhaseEvent.SESSIONS_LOST, Rebuilding)],
-    AwaitingTurn: [(PhaseEvent.ASSIGNED, Claiming), (PhaseEvent.STEP_SUSPECTED, AwaitingTurn)],
     Loaded: [(PhaseEvent.ASSIGNED, Claiming), (PhaseEvent.READY, Loaded)],
     Parked: [(PhaseEvent.ASSIGNED, Claiming), (PhaseEvent.OPERATOR_NEEDED, Parked)],
 }
@@ -70,7 +67,7 @@ def test_an_illegal_way_ends_the_process() -> None:
     assert issubclass(IllegalTransitionError, FatalError)
 
 
-def test_from_every_phase_a_partition_can_be_let_go_and_each_phase_can_be_reached() -> None:
+def test_every_phase_can_be_reached_and_let_go_from() -> None:
     assert {before for before, event in _WAYS if event is PhaseEvent.LET_GO} == set(_EXAMPLES) - {None}
     assert set(_WAYS.values()) == set(_EXAMPLES)
 
@@ -95,7 +92,7 @@ def test_each_phase_is_seen_where_it_belongs() -> None:
     loaded = _in(Loaded)
     assert [list(one) for one in (loaded.loaded, loaded.coming, loaded.parked)] == [[0], [], []]
     assert list(_in(Parked).parked) == [0]
-    assert [list(_in(one).coming) for one in (Claiming, Rebuilding, AwaitingTurn)] == [[0], [0], [0]]
+    assert [list(_in(one).coming) for one in (Claiming, Rebuilding)] == [[0], [0]]
 
 
 def test_no_two_lines_of_the_table_begin_alike() -> None:

@@ -8,9 +8,8 @@ from caesura.worker.errors import AbortableError, BrokerError
 from caesura.worker.ports.commit_steps import SegmentsPublished
 from caesura.worker.ports.observer import Event, PositionMeasured
 from caesura.worker.ports.records import NextOffset, OutMessage
-from tests.harness.heard import Heard
+from tests.harness.heard import Heard, lose_redis
 from tests.harness.in_memory_world import World
-from tests.harness.rebuilds import lose_redis
 from tests.harness.speech import event
 
 
@@ -83,7 +82,7 @@ def test_a_partition_whose_leader_is_away_keeps_none_of_the_others_untold(monkey
         assert worker.worker.unready() == ("probe: BrokerError",)
 
 
-def test_a_transaction_that_hangs_in_the_input_is_lag_and_a_reason_not_to_be_ready() -> None:
+def test_a_hanging_transaction_in_the_input_is_lag_and_unreadiness() -> None:
     world, heard = World(), Heard(PositionMeasured)
     worker = world.worker(observer=heard)
     world.send(event("ann", 0, "one", utterance_end=True))

@@ -8,13 +8,18 @@ import msgspec
 import pytest
 
 from caesura.schemas.codec import encode_event
-from caesura.schemas.events import Emission
+from caesura.schemas.events import Emission, WordsEvent
 from caesura.schemas.segments import Segment
+from caesura.worker.core.decoding.context import Origin
 from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.partition.partition import PartitionSessions
 from caesura.worker.core.partition.partitioning import murmur2_partition
+from caesura.worker.ports.records import OutMessage
 from caesura.worker.runtime.settings.settings import Partitioner
-from tests.harness.in_memory_world import World
-from tests.harness.rebuilds import Rebuilds
+from tests.harness.heard import Rebuilds, lose_redis
+from tests.harness.in_memory_world import InMemoryWorker, World
+from tests.harness.partition_driver import NOW_MS, Driver
+from tests.harness.partition_driver import event as session_event
 from tests.harness.speech import by_session, check_every_word_once, event, said, speech, untimed
 
 PATIENT = DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000)
@@ -105,7 +110,7 @@ def test_sessions_that_only_the_ledger_knows_of_are_restored_in_chunks_too() -> 
     world.send(*(event(f"ann-{number}", 0, "so", utterance_end=True) for number in range(700)), timestamp_ms=NOON_MS)
     worker.settle()
     world.redis.lose_everything()
-    world.send(event("ben", 0, "there"), timestamp_ms=NOON_MS)
+    world.send(event("ben", 0, "there", utterance_end=True), timestamp_ms=NOON_MS)
     turns = 0
     for _ in range(80):
         worker.turn()
@@ -135,7 +140,7 @@ def test_a_rebuild_of_many_chunks_waits_in_no_poll_between_them() -> None:
     world.send(*(event(f"ann-{number}", 0, "so", "far") for number in range(700)), timestamp_ms=NOON_MS)
     worker.settle()
     world.redis.lose_everything()
-    world.send(event("ben", 0, "there"), timestamp_ms=NOON_MS)
+    world.send(event("ben", 0, "there", utterance_end=True), timestamp_ms=NOON_MS)
     seen_s = []
     for _ in range(80):
         worker.turn()
@@ -145,7 +150,7 @@ def test_a_rebuild_of_many_chunks_waits_in_no_poll_between_them() -> None:
     assert len(set(seen_s)) == 1
 
 
-def test_sessions_that_there_was_room_for_come_back_where_the_limit_is_lower_now() -> None:
+def test_admitted_sessions_come_back_where_the_limit_is_lower_now() -> None:
     world = World(rules=PATIENT)
     first = world.worker()
     world.send(*(event(f"ann-{number}", 0, "one") for number in range(5)), timestamp_ms=NOON_MS)
@@ -162,7 +167,7 @@ def test_sessions_that_there_was_room_for_come_back_where_the_limit_is_lower_now
     }
 
 
-def test_events_that_there_was_no_room_for_stay_refused_in_a_rebuild_that_has_room() -> None:
+def test_events_refused_for_want_of_room_stay_refused_in_a_rebuild() -> None:
     world = World(rules=replace(PATIENT, max_open_sessions=1))
     first = world.worker()
     world.send(event("ann", 0, "one"), event("ben", 0, "refused"), timestamp_ms=NOON_MS)
@@ -191,7 +196,7 @@ def test_events_that_the_partitioner_of_today_would_refuse_come_back() -> None:
     assert sorted(second.worker.assignment.loaded[0].sessions.names()) == sorted([name, elsewhere])
 
 
-def test_a_session_that_needs_nothing_of_the_input_is_closed_where_nobody_speaks_after_the_rebuild() -> None:
+def test_a_rebuilt_session_closes_without_further_input() -> None:
     world = World(rules=CLOSES_IDLY)
     first = world.worker()
     world.send(event("ann", 0, "one"), event("ann", 1, lang="fr"))
@@ -204,3 +209,241 @@ def test_a_session_that_needs_nothing_of_the_input_is_closed_where_nobody_speaks
     world.clock.pass_s(30.0)
     second.settle()
     assert [one.session_end for one in world.segments()] == [False, True]
+
+
+def test_words_that_retention_took_are_counted_and_the_rest_goes_on() -> None:
+    world = World(rules=DecodingRules(flush_after_ms=10_000, stall_after_ms=10_000))
+    heard = Rebuilds()
+    worker = world.worker(observer=heard)
+    world.send(event("ann", 0, *["a"] * 5, utterance_end=True), event("ann", 1, "b", "c"), timestamp_ms=NOON_MS)
+    worker.settle()
+    world.broker.delete_before("asr.words", 0, 2)
+    lose_redis(world, worker)
+    world.send(event("ann", 2, "d", "e", session_end=True), timestamp_ms=NOON_MS)
+    worker.settle()
+    assert [one.lost_sessions for one in heard.summaries] == [1]
+    assert [(one.lost_offsets, one.lost_records) for one in heard.summaries] == [((0, 2), 2)]
+    assert said(world.segments()) == ["a"] * 5 + ["d", "e"]
+
+
+def _after_retention(world: World, *spoken: WordsEvent, lost: int) -> tuple[list[str], list[tuple[int, int]]]:
+    """Return what is published of what a session says before and after a loss, and lost sessions and words as told."""
+    heard = Rebuilds()
+    worker = world.worker(observer=heard)
+    world.send(*spoken[:-1], timestamp_ms=NOON_MS)
+    worker.settle()
+    world.broker.delete_before("asr.words", 0, lost)
+    lose_redis(world, worker)
+    world.send(spoken[-1], timestamp_ms=NOON_MS)
+    worker.settle()
+    return said(world.segments()), [(one.lost_sessions, one.lost_words) for one in heard.summaries]
+
+
+def test_unpublished_words_survive_the_loss_of_published_ones() -> None:
+    spoken = event("ann", 0, "a", "b", utterance_end=True), event("ann", 1, "c", "d")
+    published, told = _after_retention(World(rules=PATIENT), *spoken, event("ann", 2, "e", session_end=True), lost=1)
+    assert published == ["a", "b", "c", "d", "e"]
+    assert told == [(0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("second", "third"),
+    [
+        (event("ann", 0, "one"), event("ann", 2, "six")),  # a repeat of what is gone, dropped then
+        (event("ann", 1, "six"), event("ann", 3, "ten")),  # too late then, a dead letter
+    ],
+)
+def test_surviving_events_are_not_taken_for_dropped_ones(second: WordsEvent, third: WordsEvent) -> None:
+    first = event("ann", 0, "one", utterance_end=True), event("ann", second.seq + 1, "two")
+    spoken = *first, second, third
+    last = event("ann", third.seq + 1, "end", session_end=True)
+    published, told = _after_retention(World(rules=PATIENT), *spoken, last, lost=2)
+    assert published == ["one", "end"]
+    assert told == [(1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "lost"), [(["我"], ["北", "京", "大"], 3), (["我", "们", "好"], ["北", "京"], 2)]
+)
+def test_characters_of_which_nobody_knows_the_front_are_lost_and_told(
+    first: list[str], then: list[str], lost: int
+) -> None:
+    spoken = event("ann", 0, *first, lang="zh", utterance_end=True), event("ann", 1, *then, lang="zh")
+    last = event("ann", 2, "学", lang="zh", session_end=True)
+    published, told = _after_retention(World(rules=PATIENT), *spoken, last, lost=1)
+    assert published == [*first, "学"]
+    assert told == [(1, lost)]
+
+
+def test_words_of_a_session_unknown_to_the_ledger_count_by_offset() -> None:
+    world = World(rules=PATIENT)
+    heard = Rebuilds()
+    worker = world.worker(observer=heard)
+    world.send(event("ann", 0, "a"), event("ann", 1, "b"), event("ben", 0, "c"), timestamp_ms=NOON_MS)
+    worker.settle()
+    world.broker.delete_before("asr.words", 0, 2)
+    lose_redis(world, worker)
+    world.send(event("ben", 1, "d", session_end=True), timestamp_ms=NOON_MS)
+    worker.settle()
+    assert [(one.ledger_records, one.lost_sessions, one.lost_words) for one in heard.summaries] == [(0, 0, 0)]
+    assert [(one.lost_offsets, one.lost_records) for one in heard.summaries] == [((0, 2), 2)]
+    assert said(world.segments()) == ["c", "d"]
+
+
+def test_words_after_a_whole_ledger_record_are_counted_by_their_offsets() -> None:
+    world = World(rules=CLOSES_IDLY)
+    heard = Rebuilds()
+    worker = world.worker(observer=heard)
+    _speak_and_be_closed(world, worker)
+    world.send(event("ann", 1, "b", "c"))
+    worker.settle()
+    world.broker.delete_before("asr.words", 0, 2)
+    lose_redis(world, worker)
+    world.send(event("ann", 2, "d", session_end=True))
+    worker.settle()
+    assert [(one.ledger_records, one.lost_sessions, one.lost_words) for one in heard.summaries] == [(1, 0, 0)]
+    assert [(one.lost_offsets, one.lost_records) for one in heard.summaries] == [((1, 2), 1)]
+    assert said(world.segments()) == ["a", "d"]
+
+
+def test_a_partition_without_input_has_lost_only_what_it_had_read() -> None:
+    world = World(rules=PATIENT)
+    heard = Rebuilds()
+    worker = world.worker(observer=heard)
+    world.send(event("ann", 0, "a"), event("ann", 1, "b"), timestamp_ms=NOON_MS)
+    worker.settle()
+    worker.worker.drain()
+    world.send(*(event("ann", seq, "unread") for seq in range(2, 9)), timestamp_ms=NOON_MS)
+    world.broker.delete_before("asr.words", 0, 9)
+    lose_redis(world, worker)
+    world.worker(observer=heard).settle()
+    assert [(one.lost_offsets, one.lost_records) for one in heard.summaries] == [((0, 2), 2)]
+
+
+@pytest.mark.parametrize("retention", [0, 3])
+def test_offsets_never_shown_or_not_needed_are_not_lost(retention: int) -> None:
+    world = World(rules=CLOSES_IDLY)
+    heard = Rebuilds()
+    worker = world.worker(observer=heard)
+    _speak_and_be_closed(world, worker)
+    _abort(world, event("ann", 1, "never said"))  # takes offset 1, its marker offset 2
+    world.send(event("ann", 1, "b"))
+    _abort(world, event("ann", 2, "nor that"))
+    world.send(event("ann", 2, "c"))
+    worker.settle()
+    world.broker.delete_before("asr.words", 0, retention)
+    lose_redis(world, worker)
+    world.send(event("ann", 3, "d", session_end=True))
+    worker.settle()
+    assert [one.lost_records for one in heard.summaries] == [0]
+    assert said(world.segments()) == ["a", "b", "c", "d"]
+
+
+def _speak_and_be_closed(world: World, worker: InMemoryWorker) -> None:
+    """Have ann's first word published and her session closed for idleness: nothing of the input is needed any more."""
+    world.send(event("ann", 0, "a"))
+    worker.settle()
+    world.clock.pass_s(30.0)
+    worker.settle()
+
+
+def _abort(world: World, one: WordsEvent) -> None:
+    writer = world.broker.init_producer("a producer that fails")
+    message = OutMessage(topic="asr.words", partition=0, key=one.session.encode(), value=encode_event(one))
+    world.broker.write(writer, message)
+    world.broker.end_transaction(writer, commit=False)
+
+
+RULES = DecodingRules(flush_after_ms=300, stall_after_ms=300, idle_after_ms=600_000, forget_after_ms=86_400_000)
+SHORT = replace(RULES, forget_after_ms=60_000)
+REPEAT = event("ann", 0, "a0", "a1")
+AFTER_ITS_END = event("ann", 2, "a2")
+
+
+def published(world: World) -> list[tuple[str, int, int, list[str]]]:
+    return [(one.session, one.since, one.index, [word.text for word in one.words]) for one in world.segments()]
+
+
+def letters(world: World) -> list[bytes | None]:
+    return [dict(record.headers)["caesura.reason"] for record in world.records("asr.words.dead")]
+
+
+@pytest.mark.parametrize("late", [REPEAT, AFTER_ITS_END])
+def test_with_a_shorter_memory_than_then_nothing_is_published_again(late: WordsEvent) -> None:
+    world = World(rules=RULES)
+    worker = world.worker()
+    world.send(event("ben", 0, "b0"))  # stays left context, and so holds the replay offset
+    world.send(event("ann", 0, "a0", "a1"), event("ann", 1, session_end=True))
+    worker.settle()
+    world.clock.pass_s(120)
+    world.send(late, event("ben", 1, "b1"))
+    worker.settle()
+    before = published(world), letters(world)
+
+    worker.worker.drain()
+    world.redis.lose_everything()
+    world.rules = SHORT
+    worker = world.worker()
+    worker.settle()
+    world.clock.pass_s(2)
+    worker.settle()
+
+    assert (published(world), letters(world)) == before
+    world.send(event("ann", 0, "anew"))
+    worker.settle()
+    world.clock.pass_s(2)
+    worker.settle()
+    assert published(world)[len(before[0]) :] == [("ann", 5, 0, ["anew"])], "behind the rebuild she is forgotten"
+
+
+def test_with_producers_time_cut_back_less_nothing_is_published_again() -> None:
+    world = World(rules=SHORT)
+    worker = world.worker()
+    now = world.clock.wall_ms
+    world.send(event("ben", 0, "b0"), timestamp_ms=now())
+    world.send(event("ann", 0, "a0", "a1"), event("ann", 1, session_end=True), timestamp_ms=now())
+    worker.settle()
+    world.send(REPEAT, timestamp_ms=now() + 100_000)
+    worker.settle()
+    before = published(world)
+
+    world.clock.pass_s(50)
+    world.redis.lose_everything()
+    world.clock.pass_s(50)
+    world.broker.expel("caesura", "asr.words", worker.source.member_id)
+    worker = world.worker()
+    worker.settle()
+    world.clock.pass_s(2)
+    worker.settle()
+
+    assert published(world) == before
+
+
+@pytest.mark.parametrize("forget_after_ms", [0, 1_000])
+def test_idle_sessions_are_forgotten_after_the_replay(forget_after_ms: int) -> None:
+    driver = Driver(rules=replace(RULES, forget_after_ms=forget_after_ms))
+    driver.sessions = PartitionSessions(driver.context, replays=True)
+    driver.give(session_event(0, "one two", session_end=True))
+    driver.give(session_event(0, "three", session="other"), after_ms=50_000)
+    repeat = session_event(0, "one two")
+    origin = Origin(offset=2, appended_ms=0, polled_ms=0, time_ms=NOW_MS + 60_000)
+    assert driver.sessions.offer(repeat, origin).outcome.name == "REPEAT"
+    assert not driver.sessions.forgotten
+
+    driver.sessions.replayed(NOW_MS + 60_000)
+    driver.sessions.tick(NOW_MS + 60_000)
+    assert set(driver.sessions.forgotten) == {"s"}
+
+
+def test_the_field_of_a_forgotten_session_goes_although_nobody_speaks_any_more() -> None:
+    world = World(rules=DecodingRules(forget_after_ms=30_000))
+    worker = world.worker()
+    world.send(*speech("ann", 12))
+    worker.settle()
+    assert list(world.redis.partition(0).sessions) == ["ann"]
+    world.clock.pass_s(31)
+    worker.settle()
+    assert world.redis.partition(0).sessions == {}
+    committed = world.broker.committed("caesura", "asr.words", 0)
+    worker.settle()
+    assert world.broker.committed("caesura", "asr.words", 0) == committed

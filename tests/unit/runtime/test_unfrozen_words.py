@@ -10,7 +10,7 @@ import pytest
 from caesura.schemas.codec import decode_tentative
 from caesura.schemas.tentative import Tentative
 from caesura.schemas.wire import WireFormat
-from caesura.worker.adapters.memory.tentative_publisher import MemoryTentativePublisher
+from caesura.worker.adapters.memory.publisher import MemoryTentativePublisher
 from caesura.worker.adapters.system_clock import SystemClock
 from caesura.worker.ports.observer import Event, SilentObserver
 from caesura.worker.ports.service_events import UnfrozenReported
@@ -55,7 +55,7 @@ def looks(publisher: MemoryTentativePublisher) -> dict[str, list[Tentative]]:
 
 @pytest.mark.parametrize("topic", ["", "asr.tentative"])
 @pytest.mark.parametrize("failing", [False, True])
-def test_state_and_segments_are_the_same_bytes_with_it_without_it_and_where_it_fails(
+def test_state_and_segments_are_the_same_bytes_with_and_without_it(
     topic: str, failing: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -73,14 +73,14 @@ def test_state_and_segments_are_the_same_bytes_with_it_without_it_and_where_it_f
     assert publisher.closed
 
 
-def test_where_there_is_a_topic_for_them_steps_label_them() -> None:
+def test_unfrozen_words_are_labelled_if_there_is_a_topic() -> None:
     publisher = MemoryTentativePublisher()
     spoken(publisher, "asr.tentative")
     unlabelled = [len(one.words) - one.labelled_words for looked in looks(publisher).values() for one in looked]
     assert max(unlabelled) < 3, "a step labels every third word, and all before it"
 
 
-def test_what_is_told_are_words_that_segments_bring_later_in_the_same_order() -> None:
+def test_tentative_words_come_later_as_segments_in_order() -> None:
     publisher = MemoryTentativePublisher()
     world = spoken(publisher)
     frozen: dict[str, list[str]] = defaultdict(list)

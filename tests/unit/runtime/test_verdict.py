@@ -43,7 +43,7 @@ def _found(checkpoint: CheckpointId) -> RedisManifest:
         (True, _OURS, _NOTHING, ClaimVerdict.BEHIND),
     ],
 )
-def test_what_a_claim_finds_decides_what_the_state_is_worth(
+def test_a_claims_findings_decide_the_verdict(
     offset_known: bool,
     committed: CheckpointId | None,
     found: RedisManifest,

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import traceback
 from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from caesura.schemas.codec import decode_event, encode_event
+from caesura.schemas.codec import decode_event, decode_segment, decode_translation, encode_event, is_plainly_sound
 from caesura.schemas.dead_letters import UNREADABLE
 from caesura.schemas.errors import InvalidEventError, NewerVersionError
-from caesura.schemas.events import SessionOptions, Word, WordsEvent
+from caesura.schemas.events import Emission, SessionOptions, Word, WordsEvent
+from caesura.schemas.json_structure import check_json_structure
 from caesura.schemas.limits import MAX_EVENT_BYTES
+from caesura.schemas.structure import MAX_DEPTH, check_structure
+from caesura.schemas.wire import WireFormat, is_json
+from tests.harness.speech import event
 
 CANARY = "canary"
 NOTHING_MORE: dict[str, Any] = {"version": "1.0", "session": "s", "seq": 0, "lang": "en"}
@@ -154,7 +163,7 @@ def test_an_event_longer_than_the_limit_is_refused_before_it_is_read() -> None:
     assert refusal(b"\xc1" * (MAX_EVENT_BYTES + 1)).reason == "oversized"
 
 
-def test_an_event_of_the_next_major_version_is_for_the_next_release_whatever_else_it_holds() -> None:
+def test_an_event_of_the_next_major_version_is_for_the_next_release() -> None:
     with pytest.raises(NewerVersionError, match=r"version 2\.3 is newer"):
         decode_event(msgspec.msgpack.encode({"version": "2.3", "words": CANARY}))
 
@@ -165,7 +174,7 @@ def test_a_later_minor_version_is_read_and_its_new_fields_are_tolerated() -> Non
 
 
 @pytest.mark.parametrize("field", [b"mood", b"canary"])
-def test_what_an_unknown_field_holds_is_not_looked_at(field: bytes) -> None:
+def test_unknown_fields_are_ignored(field: bytes) -> None:
     assert decode_event(packed(mood=CANARY).replace(field, b"\xff" * len(field))) == WordsEvent(**NOTHING_MORE)
 
 
@@ -197,3 +206,214 @@ def test_equal_events_are_equal_bytes_whatever_the_order_of_their_attributes() -
     one = WordsEvent(**NOTHING_MORE, attributes={"a": "1", "b": "2"})
     other = WordsEvent(**NOTHING_MORE, attributes={"b": "2", "a": "1"})
     assert encode_event(one) == encode_event(other)
+
+
+SCALARS = st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats() | st.binary(max_size=6) | st.text()
+CANARIES = st.sampled_from(
+    [
+        CANARY,
+        CANARY * 20,
+        f" {CANARY}\n",
+        f"{CANARY}.1",
+        f"1.{CANARY}",
+    ]
+)
+ANYTHING = st.recursive(
+    SCALARS | CANARIES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4) | CANARIES, inner, max_size=3),
+    max_leaves=8,
+)
+FIELDS = (*WordsEvent.__struct_fields__, CANARY)
+TEXT = st.text(st.characters(exclude_categories=("Z", "C")), min_size=1, max_size=12)
+COUNT = st.integers(0, 2**53 - 1)
+WORDS = st.builds(Word, text=TEXT, start_ms=st.none() | COUNT, confidence=st.none() | st.floats(0, 1))
+OPTIONS = st.builds(SessionOptions, emission=st.none() | st.sampled_from(Emission), punctuation=st.booleans())
+EVENTS = st.builds(
+    WordsEvent,
+    version=st.sampled_from(["1.0", "1.4"]),
+    session=TEXT,
+    seq=COUNT,
+    epoch=COUNT,
+    lang=st.sampled_from(["en", "zh-Hant", "de-AT"]),
+    words=st.lists(WORDS, max_size=4).map(tuple),
+    heard_until_ms=st.none() | COUNT,
+    utterance_end=st.booleans(),
+    session_end=st.booleans(),
+    targets=st.none() | st.just(()) | st.just(("de", "fr")),
+    options=st.none() | OPTIONS,
+    speaker=st.none() | TEXT,
+    attributes=st.none() | st.dictionaries(TEXT, TEXT, max_size=3),
+)
+
+
+def refused(data: bytes) -> InvalidEventError | NewerVersionError | None:
+    """Return the error that decoding raises; any other error fails the test."""
+    try:
+        decode_event(data)
+    except (InvalidEventError, NewerVersionError) as error:
+        return error
+    return None
+
+
+def refused_politely(data: bytes) -> None:
+    """Decode; where it is refused, check the error."""
+    error = refused(data)
+    if error is not None:
+        assert CANARY not in "".join(traceback.format_exception(error))
+    if isinstance(error, InvalidEventError):
+        assert error.reason in UNREADABLE
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_an_event_or_one_of_the_two_errors(data: bytes) -> None:
+    refused_politely(data)
+
+
+@given(EVENTS, st.data())
+def test_a_damaged_event_is_an_event_or_one_of_the_two_errors(event: WordsEvent, data: st.DataObject) -> None:
+    encoded = bytearray(encode_event(event))
+    for _ in range(data.draw(st.integers(1, 3))):
+        encoded[data.draw(st.integers(0, len(encoded) - 1))] = data.draw(st.integers(0, 255))
+    refused_politely(bytes(encoded[: data.draw(st.integers(0, len(encoded)))]))
+    refused_politely(bytes(encoded))
+
+
+@given(EVENTS, st.sampled_from(FIELDS), ANYTHING)
+def test_an_event_with_anything_in_a_field_never_shows_it_in_an_error(
+    event: WordsEvent, field: str, anything: object
+) -> None:
+    fields = msgspec.to_builtins(event)
+    refused_politely(msgspec.msgpack.encode({**fields, field: anything}))
+    refused_politely(msgspec.msgpack.encode({**fields, "words": [{"text": "a", field: anything}, anything]}))
+    refused_politely(msgspec.msgpack.encode({**fields, "options": {"emission": anything, field: anything}}))
+    refused_politely(msgspec.msgpack.encode({**fields, "attributes": {CANARY: anything}}))
+
+
+@given(EVENTS)
+def test_what_was_encoded_is_decoded_as_it_was(event: WordsEvent) -> None:
+    encoded = encode_event(event)
+    assert decode_event(encoded) == event
+    assert encode_event(decode_event(encoded)) == encoded
+
+
+@given(EVENTS)
+def test_what_was_written_as_json_is_the_same_event(event: WordsEvent) -> None:
+    encoded = encode_event(event, WireFormat.JSON)
+    assert is_json(encoded)
+    assert not is_json(encode_event(event))
+    assert decode_event(encoded) == event
+    assert decode_event(b" \r\n" + encoded + b"\n") == event
+
+
+@given(EVENTS, st.data())
+def test_damaged_json_is_an_event_or_one_of_the_two_errors(event: WordsEvent, data: st.DataObject) -> None:
+    encoded = bytearray(encode_event(event, WireFormat.JSON))
+    for _ in range(data.draw(st.integers(1, 3))):
+        encoded[data.draw(st.integers(0, len(encoded) - 1))] = data.draw(st.sampled_from(b'"{}[],:\\0e-nt\xff'))
+    refused_politely(bytes(encoded[: data.draw(st.integers(0, len(encoded)))]))
+    refused_politely(bytes(encoded))
+
+
+@given(EVENTS, st.sampled_from(FIELDS), ANYTHING)
+def test_json_with_anything_in_a_field_never_shows_it_in_an_error(
+    event: WordsEvent, field: str, anything: object
+) -> None:
+    fields = msgspec.to_builtins(event)
+    refused_politely(msgspec.json.encode({**fields, field: anything}))
+    refused_politely(msgspec.json.encode({**fields, "words": [{"text": "a", field: anything}, anything]}))
+    refused_politely(msgspec.json.encode({**fields, "attributes": {CANARY: anything}}))
+
+
+@given(ANYTHING)
+def test_the_shape_of_whatever_a_packer_writes_is_accepted(anything: object) -> None:
+    check_structure(msgspec.msgpack.encode(anything))
+
+
+@given(st.binary(max_size=40))
+def test_bytes_of_a_good_shape_are_what_the_decoder_takes_for_whole(data: bytes) -> None:
+    try:
+        check_structure(data)
+    except InvalidEventError:
+        return
+    with contextlib.suppress(UnicodeDecodeError, TypeError):  # not UTF-8; keys that Python cannot hash
+        try:
+            msgspec.msgpack.decode(data)
+        except msgspec.DecodeError as error:
+            message = str(error)
+        else:
+            message = ""
+        assert "truncated" not in message
+        assert "trailing" not in message
+
+
+@pytest.mark.parametrize("data", [b"", b"\xc1", b"\x81\xa7version\xa1\xff", b"\x91" * 3000, b"\x80"])
+def test_segments_are_refused_with_the_same_errors(data: bytes) -> None:
+    for decode in (decode_segment, decode_translation):
+        with pytest.raises(InvalidEventError):
+            decode(data)
+
+
+_KEYS = st.sampled_from(["version", "seq", "words", "a", "b"])
+_SCALARS = (
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False) | st.text(max_size=3)
+)
+_PAIRS = st.lists(st.tuples(_KEYS, _SCALARS), max_size=5)
+"""The items of a map, keys perhaps twice."""
+
+
+def _map(pairs: list[tuple[str, object]], *, float32: bool = False, long_head: bool = False) -> bytes:
+    """Return a map of these items, in MessagePack; numbers with a point perhaps in four bytes."""
+    body = b"".join(_packed(key, float32) + _packed(value, float32) for key, value in pairs)
+    return (b"\xde\x00" + bytes([len(pairs)]) if long_head else bytes([0x80 | len(pairs)])) + body
+
+
+def _packed(value: object, float32: bool) -> bytes:
+    if float32 and isinstance(value, float):
+        return b"\xca\x3f\x80\x00\x00"
+    return msgspec.msgpack.encode(value)
+
+
+def _is_sound(data: bytes) -> bool:
+    try:
+        (check_json_structure if is_json(data) else check_structure)(data)
+    except InvalidEventError:
+        return False
+    return True
+
+
+@given(pairs=_PAIRS, float32=st.booleans(), long_head=st.booleans(), tail=st.sampled_from([b"", b"\xc0", b"\x80"]))
+def test_no_map_passes_that_the_walk_refuses(
+    pairs: list[tuple[str, object]], float32: bool, long_head: bool, tail: bytes
+) -> None:
+    data = _map(pairs, float32=float32, long_head=long_head) + tail
+    assert _is_sound(data) or not is_plainly_sound(data)
+
+
+@given(pairs=_PAIRS, tail=st.sampled_from(["", " ", "{}", "x"]), indent=st.none() | st.integers(0, 2))
+def test_no_object_in_json_passes_that_the_walk_refuses(
+    pairs: list[tuple[str, object]], tail: str, indent: int | None
+) -> None:
+    items = [f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False, indent=indent)}" for key, value in pairs]
+    data = ("{" + ", ".join(items) + "}" + tail).encode()
+    assert _is_sound(data) or not is_plainly_sound(data)
+
+
+@given(data=st.binary(max_size=12) | st.text(max_size=12).map(lambda text: ("{" + text).encode()))
+def test_no_bytes_whatever_pass_that_the_walk_refuses(data: bytes) -> None:
+    assert _is_sound(data) or not is_plainly_sound(data)
+
+
+@pytest.mark.parametrize("wire", WireFormat)
+def test_an_event_as_its_producer_writes_it_needs_no_walk(wire: WireFormat) -> None:
+    assert is_plainly_sound(encode_event(event("call-1", 7, "so", "we", "went", "café"), wire))
+
+
+@pytest.mark.parametrize("wire", WireFormat)
+def test_what_is_deep_is_left_to_the_walk(wire: WireFormat) -> None:
+    deep: object = 1
+    for _ in range(MAX_DEPTH):
+        deep = [deep]
+    encode = msgspec.json.encode if wire is WireFormat.JSON else msgspec.msgpack.encode
+    data = encode({"version": "1.0", "later": deep})
+    assert not _is_sound(data)
+    assert not is_plainly_sound(data)

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from starlette.applications import Starlette
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket
+from typing_extensions import override
+from uvicorn.server import ServerState
+from websockets.client import ClientProtocol
+from websockets.uri import parse_uri
 
 from caesura.schemas.events import SessionOptions, Word, WordsEvent
-from caesura.schemas.segments import Segment
+from caesura.schemas.segments import Cause, Segment
 from caesura.schemas.tentative import Tentative
 from caesura.schemas.versions import EVENT_VERSION
 from caesura.worker.adapters.memory.engine import ScriptedEngine
 from caesura.worker.core.language.labelling import LabelRequest
 from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.overlays.beside import Beside
+from caesura.worker.core.session.stream import StreamingLabeller
 from caesura.worker.service.clients.client_event import ClientEvent
 from caesura.worker.service.clients.decoding_thread import DecodingThread
 from caesura.worker.service.clients.session_pool import SessionPool
 from caesura.worker.service.server.messages import ServeReason
+from caesura.worker.service.server.server import _configured, _WebSocketProtocol
 from caesura.worker.settings.serving import ServeSettings
+from caesura.worker.telemetry.connection_limits import ConnectionLimits
 from tests.harness.engines import FaultyEngine
 from tests.harness.in_memory_world import ManualClock
 from tests.harness.service import ANSWER_WITHIN_S, opened, received, serving, texts
@@ -29,9 +43,9 @@ from tests.harness.service import ANSWER_WITHIN_S, opened, received, serving, te
 IDLE = DecodingRules(flush_after_ms=800, idle_after_ms=10_000)
 
 
-def event(seq: int, text: str = "", *, end: bool = False) -> WordsEvent:
+def event(seq: int, text: str = "", *, end: bool = False, session: str = "a") -> WordsEvent:
     words = tuple(Word(text=one) for one in text.split())
-    return WordsEvent(version=EVENT_VERSION, session="a", seq=seq, lang="en", words=words, session_end=end)
+    return WordsEvent(version=EVENT_VERSION, session=session, seq=seq, lang="en", words=words, session_end=end)
 
 
 def words_of(segments: Sequence[Segment]) -> list[str]:
@@ -67,7 +81,7 @@ def test_a_drain_sends_what_a_recogniser_has_said_for_good() -> None:
     assert texts(told) == ["Hello", "there"]
 
 
-def test_who_is_let_go_for_what_was_refused_gets_the_words_that_were_taken() -> None:
+def test_a_client_closed_for_a_refusal_gets_its_accepted_words() -> None:
     settings = ServeSettings(port=0, drain_timeout_s=5, max_refused_messages=2)
     with serving(settings) as served, opened(served) as client:
         client.send(json.dumps({"words": "one two"}))
@@ -78,7 +92,7 @@ def test_who_is_let_go_for_what_was_refused_gets_the_words_that_were_taken() -> 
     assert texts(told) == ["one", "two"]
 
 
-def test_who_says_nothing_for_long_gets_the_words_that_were_taken() -> None:
+def test_a_client_closed_for_idleness_gets_its_accepted_words() -> None:
     settings = ServeSettings(port=0, drain_timeout_s=5, idle_timeout_s=1)
     with serving(settings) as served, opened(served) as client:
         client.send(json.dumps({"words": "one two"}))
@@ -87,7 +101,7 @@ def test_who_says_nothing_for_long_gets_the_words_that_were_taken() -> None:
     assert texts(told) == ["one", "two"]
 
 
-def test_what_is_sent_behind_its_sessions_end_is_refused_until_ended_has_come() -> None:
+def test_events_after_session_end_are_refused_until_ended() -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     def before(requests: Sequence[LabelRequest]) -> None:
@@ -175,11 +189,12 @@ class Listening:
     over: threading.Event = field(default_factory=threading.Event)
     rested: threading.Event = field(default_factory=threading.Event)
 
-    def frozen(self, segment: Segment) -> None:
+    def frozen(self, segment: Segment, beside: Beside) -> None:
+        del beside
         self.segments.append(segment)
 
-    def revisable(self, tentative: Tentative) -> None:
-        raise AssertionError(tentative)
+    def revisable(self, tentative: Tentative, before: tuple[str, ...]) -> None:
+        raise AssertionError(tentative, before)
 
     def refused(self, number: int, said: ClientEvent, reason: ServeReason) -> None:
         del number, said
@@ -211,7 +226,7 @@ def decoding(clock: ManualClock, outlet: Listening) -> Iterator[DecodingThread]:
     assert faults == []
 
 
-def test_what_comes_right_behind_a_close_for_silence_begins_the_session_anew() -> None:
+def test_words_after_an_idle_close_start_the_session_anew() -> None:
     """Whoever reads the client's messages does not know yet that the session is over."""
     clock, outlet = ManualClock(), Listening(options=SessionOptions(punctuation=False))
     with decoding(clock, outlet) as thread:
@@ -246,3 +261,199 @@ def test_an_event_without_a_number_goes_behind_the_last_one(
     asked = SessionOptions(punctuation=False)
     placed = said.behind(last, asked)
     assert (placed.seq, placed.options) == (seq, None if last else asked)
+
+
+_CLOSE_FRAME = b"\x88"
+
+
+class Narrow(asyncio.Transport):
+    """A transport whose buffer is over its limit from the close frame on, and no client reads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.protocol: _WebSocketProtocol | None = None
+        self.done: list[str] = []
+
+    @override
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        if bytes(data).startswith(_CLOSE_FRAME):
+            assert self.protocol is not None
+            self.protocol.pause_writing()
+
+    @override
+    def abort(self) -> None:
+        self.done.append("aborted")
+
+    @override
+    def close(self) -> None:
+        self.done.append("closed")
+
+    @override
+    def pause_reading(self) -> None:
+        """No client sends anything."""
+
+    @override
+    def resume_reading(self) -> None:
+        """No client sends anything."""
+
+    @override
+    def is_closing(self) -> bool:
+        return False
+
+
+async def _say_goodbye(socket: WebSocket) -> None:
+    await socket.accept()
+    await socket.send_text("a segment")
+    await socket.close(1012)
+
+
+async def _left(transport: Narrow, ended: Callable[[_WebSocketProtocol], bool]) -> list[str]:
+    """Return what became of the transport by the time that it ended, or after a minute."""
+    doorway = ConnectionLimits(most=16, within_s=10)
+    config = _configured(Starlette(routes=[WebSocketRoute("/", _say_goodbye)]), ServeSettings(), doorway)
+    protocol = transport.protocol = _WebSocketProtocol(doorway, config=config, server_state=ServerState(), app_state={})
+    client = ClientProtocol(parse_uri("ws://localhost/"))
+    client.send_request(client.connect())
+    protocol.connection_made(transport)
+    protocol.data_received(b"".join(client.data_to_send()))
+    for _ in range(6000):
+        if ended(protocol):
+            break
+        await asyncio.sleep(0.01)
+    await asyncio.gather(*protocol.tasks)
+    return transport.done
+
+
+def test_a_goodbye_that_fills_the_buffer_breaks_nothing_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("caesura.worker.service.server.server._GOODBYE_S", 60.0)
+    assert asyncio.run(_left(Narrow(), lambda protocol: protocol.close_sent)) == []
+
+
+def test_a_goodbye_that_is_never_read_has_its_time_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("caesura.worker.service.server.server._GOODBYE_S", 0.05)
+    transport = Narrow()
+    done = asyncio.run(_left(transport, lambda _: "aborted" in transport.done))
+    assert "aborted" in done
+
+
+RULES = DecodingRules(flush_after_ms=800, idle_after_ms=10_000)
+
+
+def labels(segments: list[Segment]) -> list[tuple[str, str, str]]:
+    return [(word.text, word.punctuation, word.disfluency) for one in segments for word in one.words]
+
+
+speech = st.lists(st.lists(st.sampled_from(["so", "uh", "yes", "box", "I"]), min_size=1, max_size=7), max_size=12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(speeches=st.lists(speech, min_size=1, max_size=4), look=st.booleans())
+def test_sessions_together_give_what_each_gives_alone(speeches: list[list[list[str]]], look: bool) -> None:
+    pool = SessionPool(ScriptedEngine(), clock=ManualClock(), rules=RULES)
+    found: dict[str, list[Segment]] = {str(number): [] for number in range(len(speeches))}
+    for seq in range(13):
+        for number, spoken in enumerate(speeches):
+            if seq <= len(spoken):
+                said = spoken[seq] if seq < len(spoken) else []
+                pool.offer(event(seq, " ".join(said), end=seq == len(spoken), session=str(number)))
+        turn = pool.turn(10)
+        for segment in turn.segments:
+            found[segment.session].append(segment)
+        for name in found if look else ():
+            pool.tentative(name)
+
+    for number, spoken in enumerate(speeches):
+        alone = StreamingLabeller(ScriptedEngine(), "en", RULES)
+        expected = [segment for said in spoken for segment in alone.add(said)] + alone.end()
+        assert labels(found[str(number)]) == labels(expected)
+        assert [one.cause for one in found[str(number)]] == [one.cause for one in expected]
+    assert len(pool) == 0
+
+
+def test_unfrozen_and_frozen_words_are_all_words() -> None:
+    pool = SessionPool(ScriptedEngine(), clock=ManualClock(), rules=RULES)
+    spoken, frozen = [f"w{number}" for number in range(100)], list[str]()
+    for seq, word in enumerate(spoken):
+        pool.offer(event(seq, word))
+        frozen += [one.text for segment in pool.turn(10).segments for one in segment.words]
+        tentative = pool.tentative("a")
+        assert tentative is not None
+        assert tentative.first_word == len(frozen)
+        assert frozen + [one.text for one in tentative.words] == spoken[: seq + 1]
+        assert tentative.labelled_words <= len(tentative.words)
+
+
+def test_silence_freezes_and_idleness_ends_a_session_by_this_processs_time() -> None:
+    clock = ManualClock()
+    pool = SessionPool(ScriptedEngine(), clock=clock, rules=RULES)
+    pool.offer(event(0, "one two"))
+    assert pool.turn(10).segments == []
+    assert pool.due_in_s == 0.8
+
+    clock.pass_s(0.801)
+    assert [one.cause for one in pool.turn(10).segments] == [Cause.SILENCE]
+
+    clock.pass_s(10)
+    turn = pool.turn(10)
+    assert [one.cause for one in turn.segments] == [Cause.IDLE]
+    assert turn.ended == {"a"}
+    assert len(pool) == 0
+    assert pool.due_in_s is None
+
+
+def test_a_session_that_is_dropped_is_gone_with_what_waits_in_it() -> None:
+    pool = SessionPool(ScriptedEngine(), clock=ManualClock(), rules=RULES)
+    pool.offer(event(0, " ".join(f"w{number}" for number in range(200))))
+    pool.drop("a")
+    pool.drop("a")
+    assert pool.turn(10).segments == []
+    assert pool.tentative("a") is None
+    assert not pool.is_busy
+
+
+def test_no_trace_of_ended_sessions_stays() -> None:
+    pool = SessionPool(ScriptedEngine(), clock=ManualClock(), rules=RULES)
+    for number in range(500):
+        pool.offer(event(0, "one", end=True, session=f"s{number}"))
+        assert pool.turn(10).ended == {f"s{number}"}
+    kept = [len(value) for value in vars(pool._sessions).values() if isinstance(value, dict | set | list)]
+    assert max(kept) == 0
+
+
+class _BusyClock(ManualClock):
+    """A clock on which each look takes a millisecond."""
+
+    @override
+    def monotonic_s(self) -> float:
+        self.pass_s(0.001)
+        return super().monotonic_s()
+
+
+def test_silences_that_are_due_together_are_spread_over_turns_oldest_first() -> None:
+    names = [f"s{number:04}" for number in range(2000)]
+    clock = _BusyClock()
+    rules = DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000, idle_after_ms=90_000)
+    pool = SessionPool(ScriptedEngine(), clock=clock, rules=rules)
+    for name in names:
+        pool.offer(event(0, "one", session=name))
+    while pool.is_busy:
+        assert pool.turn(0.1).segments == []
+    clock.pass_s(70)
+    flushed: list[list[str]] = []
+    while not flushed or sum(map(len, flushed)) < len(names):
+        flushed.append([one.session for one in pool.turn(0.05).segments])
+    assert max(map(len, flushed)) < len(names) / 2, "one turn fired too many"
+    assert [name for turn in flushed for name in turn] == names
+
+
+def test_an_event_waits_for_the_timers_of_its_own_session_alone() -> None:
+    clock = ManualClock()
+    pool = SessionPool(ScriptedEngine(), clock=clock, rules=RULES)
+    pool.offer(event(0, "one", session="a"))
+    pool.offer(event(0, "one", session="b"))
+    pool.turn(10)
+    clock.pass_s(RULES.flush_after_ms / 1000 + 1)
+    pool.offer(event(1, "two", session="a"))
+    assert pool.due_in_s == 0, "b is still due"
+    segments = pool.turn(10).segments
+    assert {(one.session, *words_of([one])) for one in segments} >= {("a", "one"), ("b", "one")}

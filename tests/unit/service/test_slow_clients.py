@@ -15,6 +15,8 @@ from caesura.worker.service.server.messages import ServerMessage
 from caesura.worker.settings.serving import ServeSettings
 from tests.harness.service import ANSWER_WITHIN_S, opened, received, serving, texts
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _frequent_pings(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,7 +24,7 @@ def _frequent_pings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("caesura.worker.service.server.server._PONG_S", 2.0)
 
 
-def test_a_client_whose_answer_to_a_ping_lies_behind_words_that_are_not_read_yet_is_not_let_go() -> None:
+def test_a_client_whose_pong_lies_behind_unread_words_is_kept() -> None:
     words = [f"w{number}" for number in range(1500)]
     settings = ServeSettings(port=0, drain_timeout_s=5, max_words_per_second=100)  # a thousand at once, then slowly
     with serving(settings) as served, opened(served) as client:
@@ -45,7 +47,7 @@ def test_a_client_that_answers_no_ping_is_let_go() -> None:
                 pass
 
 
-def test_who_is_let_go_and_reads_slowly_gets_every_segment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_client_that_is_closed_gets_every_segment(monkeypatch: pytest.MonkeyPatch) -> None:
     send = ClientSocket._send
 
     async def slowly(client: ClientSocket, message: ServerMessage) -> None:

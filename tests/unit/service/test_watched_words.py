@@ -95,7 +95,7 @@ def test_from_the_middle_on_it_finds_its_place_with_the_first_segments(words: in
 
 
 @given(words=st.integers(1, 60), seed=st.integers(0, 999))
-def test_labels_of_unfrozen_words_are_shown_and_what_was_said_since_stands_after_them(words: int, seed: int) -> None:
+def test_labels_of_unfrozen_words_are_shown_before_later_words(words: int, seed: int) -> None:
     records, looks = spoken(words, seed, end=False)
     watched = WatchedWords()
     for record in records:

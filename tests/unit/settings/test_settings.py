@@ -126,9 +126,7 @@ def test_a_mistyped_name_in_a_file_or_flag_is_answered_with_what_was_meant(tmp_p
         ("worker.zeal", ""),
     ],
 )
-def test_a_field_in_the_wrong_section_is_found_and_one_that_is_like_none_is_not_guessed_at(
-    given: str, meant: str
-) -> None:
+def test_a_field_in_the_wrong_section_is_found_without_wild_guesses(given: str, meant: str) -> None:
     told = refusal(SettingSources(environ=BROKERS, flags={given: "1"}))
     assert told == f"--set: there is no setting {given!r}{meant}"
 
@@ -199,7 +197,7 @@ def test_the_loop_may_stand_still_for_longer_than_anything_it_may_wait_for(
 
 
 @pytest.mark.parametrize("variable", ["KAFKA_GROUP_ID", "KAFKA_CLIENT_ID", "DECODING_ROUTES", "DECODING_BOUNDS"])
-def test_what_follows_from_other_settings_cannot_be_set(variable: str) -> None:
+def test_derived_settings_cannot_be_set(variable: str) -> None:
     assert "cannot be set" in refusal(SettingSources(environ=environment(**{variable: "x"})))
 
 
@@ -270,3 +268,104 @@ def test_no_foreign_name_is_taken_for_a_setting(name: str) -> None:
     if name not in {leaf.path for leaf in open_settings()}:
         with pytest.raises(FatalError):
             load_local_settings(SettingSources(environ={}, flags={name: "1"}))
+
+
+BROKER_FLAGS = {"kafka.bootstrap_servers": "broker:9092"}
+TWO_NODES = {"redis.topology": "cluster"}
+
+
+def flags(given: dict[str, str]) -> SettingSources:
+    return SettingSources(environ={}, flags=BROKER_FLAGS | given)
+
+
+def refusal_of_flags(given: dict[str, str]) -> str:
+    with pytest.raises(FatalError) as refused:
+        load_settings(flags(given))
+    return str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "password", ["{abc", "[abc", '{"a": 1}', "[1]", " blank before", "blank behind\t", "  ", "a,b=c"]
+)
+def test_a_password_is_taken_as_it_stands(password: str, tmp_path: Path) -> None:
+    file = tmp_path / "caesura.toml"
+    file.write_text(f"[redis]\npassword = {password.join(2 * [chr(39)])}\n")
+    in_file = SettingSources(environ={}, file=file, flags=BROKER_FLAGS)
+    in_environment = SettingSources(environ={"CAESURA_REDIS_PASSWORD": password}, flags=BROKER_FLAGS)
+    for origin in (in_file, in_environment, flags({"redis.password": password})):
+        assert load_settings(origin).redis.password == password
+
+
+@given(password=st.text(min_size=1).filter(lambda text: text[-1] not in "\r\n"))
+def test_a_secret_is_taken_as_it_stands_less_one_line_break_at_its_end(password: str) -> None:
+    for text in (password, f"{password}\n"):
+        assert load_settings(flags({"redis.password": text})).redis.password == password
+
+
+def test_a_line_break_of_windows_is_one_line_break() -> None:
+    assert load_settings(flags({"redis.password": "open sesame\r\n"})).redis.password == "open sesame"
+    assert load_settings(flags({"redis.password": "open sesame\n\n"})).redis.password == "open sesame\n"
+
+
+def test_an_empty_secret_is_none() -> None:
+    assert load_settings(flags({"redis.password": ""})).redis.password is None
+    assert load_settings(flags({"redis.password": "\n"})).redis.password is None
+
+
+@pytest.mark.parametrize("token", [" open sesame", "open sesame "])
+def test_a_token_that_no_header_could_carry_is_refused_and_not_quoted(token: str) -> None:
+    told = refusal_of_flags({"serve.token": token})
+    assert "serve.token begins or ends with a blank" in told
+    assert "sesame" not in told
+
+
+@pytest.mark.parametrize("text", ["{deployment", "[1]", '{"a": 1}'])
+def test_scalar_settings_are_never_read_as_json(text: str) -> None:
+    assert load_settings(flags({"worker.models_dir": text})).worker.models_dir == text
+
+
+def test_blanks_around_what_is_no_secret_do_not_count() -> None:
+    read = load_settings(flags({"redis.username": " worker ", "redis.password": "x", "worker.ordinal": " 7\n"}))
+    assert (read.redis.username, read.worker.ordinal) == ("worker", 7)
+
+
+@pytest.mark.parametrize(
+    ("text", "addresses"),
+    [
+        ("[fd00::1]:6379", ("[fd00::1]:6379",)),
+        ("[fd00::1]:6379, [fe80::1%eth0]:6380", ("[fd00::1]:6379", "[fe80::1%eth0]:6380")),
+        ('["[fd00::1]:6379"]', ("[fd00::1]:6379",)),
+        ('["[fd00::1]:6379", "cache:6379"]', ("[fd00::1]:6379", "cache:6379")),
+    ],
+)
+def test_a_list_may_begin_with_an_address_in_brackets(text: str, addresses: tuple[str, ...]) -> None:
+    assert load_settings(flags(TWO_NODES | {"redis.addresses": text})).redis.addresses == addresses
+
+
+def test_brokers_may_have_addresses_in_brackets() -> None:
+    brokers = "[fd00::1]:9092,[fd00::2]:9092"
+    assert load_settings(flags({"kafka.bootstrap_servers": brokers})).kafka.bootstrap_servers == brokers
+
+
+@pytest.mark.parametrize(
+    ("text", "fillers"),
+    [
+        ("[laughter]", ("[laughter]",)),
+        ("{um}, uh", ("{um}", "uh")),
+        ('["so, well", "[laughter]", "a ] and ["]', ("so, well", "[laughter]", "a ] and [")),
+        ("[]", ()),
+    ],
+)
+def test_an_item_may_hold_what_json_is_made_of(text: str, fillers: tuple[str, ...]) -> None:
+    assert load_settings(flags({"worker.own_fillers": text})).worker.own_fillers == fillers
+
+
+@pytest.mark.parametrize("text", ['["um", "uh"', "['um', 'uh']", "[um, uh]", "[", '["um" "uh"]', '[{"a": 1]'])
+def test_a_list_that_was_meant_as_json_and_is_none_is_refused(text: str) -> None:
+    assert "it is no JSON" in refusal_of_flags({"worker.own_fillers": text})
+
+
+def test_broken_json_options_are_refused_and_not_quoted() -> None:
+    told = refusal_of_flags({"kafka.extra": '{"debug": "open-sesame"'})
+    assert "it is no JSON" in told
+    assert "sesame" not in told

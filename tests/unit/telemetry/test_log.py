@@ -71,13 +71,13 @@ def test_a_nested_value_is_looked_into() -> None:
     assert withhold_unknown(None, "info", line) == {"withheld": ["dropped", "step_ms", "which"]}
 
 
-def test_an_error_of_a_library_is_logged_without_its_text_and_one_of_ours_with_it() -> None:
+def test_a_librarys_error_is_logged_without_its_text_and_ours_with_it() -> None:
     assert failure_fields(ValueError(CANARY)) == {"error": "ValueError", "frames": []}
     assert failure_fields(BrokerError("no leader"))["detail"] == "no leader"
 
 
 @pytest.mark.usefixtures("logging_restored")
-def test_what_libraries_log_loses_its_text_but_for_librdkafkas() -> None:
+def test_only_librdkafkas_log_text_is_kept() -> None:
     stream = io.StringIO()
     forward_library_logs(make_log(stream))
     logging.getLogger("redis.cluster").error("command %s failed", CANARY)
@@ -106,7 +106,7 @@ def test_a_call_that_librdkafka_repeats_by_itself_is_no_warning() -> None:
 
 
 @pytest.mark.usefixtures("logging_restored")
-def test_what_librdkafka_repeats_while_a_broker_is_away_is_one_line_a_minute() -> None:
+def test_repeated_librdkafka_lines_are_logged_once_a_minute() -> None:
     stream = io.StringIO()
     forward_library_logs(make_log(stream))
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import fields, replace
 
 import pytest
 
 from caesura.schemas.dead_letters import DeadLetterReason
 from caesura.schemas.segments import Cause
 from caesura.worker.core.decoding.decoding_counts import DecodingCounts
-from caesura.worker.errors import StoreError
+from caesura.worker.errors import AwaitedBroker, BrokerRole, StoreError
 from caesura.worker.ports.commit_steps import (
     CommitStep,
     CommitStepReached,
@@ -23,6 +25,7 @@ from caesura.worker.ports.observer import (
     CallFailed,
     ClaimWaits,
     EngineFailed,
+    EngineRestarted,
     EventRefused,
     EventRepeated,
     LoopMoved,
@@ -38,6 +41,7 @@ from caesura.worker.ports.observer import (
     SavesBehind,
     SessionsCounted,
     SessionsFlooding,
+    TookOver,
 )
 from caesura.worker.ports.reasons import (
     CalledPart,
@@ -49,7 +53,18 @@ from caesura.worker.ports.reasons import (
     RebalanceKind,
     SaveOutcome,
 )
-from caesura.worker.telemetry.said_lately import SaidLately
+from caesura.worker.ports.service_events import (
+    ClientRefused,
+    ClientsConnected,
+    ClientWordsTaken,
+    SessionsServed,
+    UnfrozenReported,
+)
+from caesura.worker.service.server.messages import RefusalReason
+from caesura.worker.service.server.telemetry import ServiceTelemetry
+from caesura.worker.telemetry.log import SaidLately
+from caesura.worker.telemetry.metric_table import METRICS, SERVICE_METRICS, WORKER_METRICS, Metric
+from caesura.worker.telemetry.metrics import Metrics
 from tests.harness.watched_telemetry import CANARY, COMMITTED, Watched, secret
 
 
@@ -62,7 +77,7 @@ def test_a_checkpoint_is_one_line_and_counted_by_outcome_and_step(watched: Watch
     watched.observer.note(COMMITTED)
     (line,) = watched.lines()
     assert (line["event"], line["level"], line["outcome"], line["words"]) == ("checkpoint", "info", "committed", 20)
-    assert line["step_ms"] == {"stage": 1.23, "save": 2.0, "publish": 0.5, "commit": 8.0}
+    assert line["step_ms"] == {"stage": 1.23, "publish": 0.5, "commit": 8.0}
     assert (line["deployment"], line["worker"]) == ("blue", "blue-0")
     assert watched.value("caesura_transactions_total", outcome="committed") == 1
     assert watched.value("caesura_checkpoint_step_seconds_sum", step="commit") == 0.008
@@ -92,7 +107,7 @@ def test_a_save_without_an_answer_shows_how_long_a_partition_is_unsaved(watched:
     assert watched.value("caesura_saves_total", outcome="unanswered") == 1
 
 
-def test_published_segments_are_counted_by_cause_with_their_delay_and_without_their_words(watched: Watched) -> None:
+def test_published_segments_are_counted_by_cause_with_their_delay(watched: Watched) -> None:
     watched.observer.note(
         SegmentsPublished(partition=0, segments=[secret(), secret(Cause.SILENCE, words=3), secret(Cause.END, words=0)])
     )
@@ -125,23 +140,22 @@ def test_a_partition_is_in_one_phase_and_leaves_no_gauge_behind(watched: Watched
     def enter(partition: int, phase: PhaseName) -> None:
         watched.observer.note(PhaseEntered(partition=partition, phase=phase))
 
-    assert phases() == [0, 0, 0, 0, 0]
+    assert phases() == [0, 0, 0, 0]
     enter(1, PhaseName.CLAIMING)
     enter(0, PhaseName.CLAIMING)
     watched.observer.note(Rebalanced(kind=RebalanceKind.ASSIGNED, partitions=[1, 0]))
-    assert phases() == [2, 0, 0, 0, 0]
+    assert phases() == [2, 0, 0, 0]
     enter(0, PhaseName.REBUILDING)
-    enter(1, PhaseName.AWAITING_TURN)
-    assert phases() == [0, 1, 1, 0, 0]
+    assert phases() == [1, 1, 0, 0]
     enter(0, PhaseName.LOADED)
     watched.observer.note(PartitionClaimed(partition=0, verdict=ClaimVerdict.GOOD, sessions=12, took_s=0.02))
     enter(1, PhaseName.PARKED)
     watched.observer.note(PartitionParked(partition=1, reason=ParkReason.STATE_UNREADABLE, detail="12 before, 24 now"))
-    assert phases() == [0, 0, 0, 1, 1]
+    assert phases() == [0, 0, 1, 1]
     assert watched.value("caesura_partition_parked", partition="1", reason=ParkReason.STATE_UNREADABLE) == 1
     enter(1, PhaseName.CLAIMING)
     watched.observer.note(ClaimWaits(partition=1, reason=ClaimWaitReason.UNPARKED))
-    assert phases() == [1, 0, 0, 1, 0]
+    assert phases() == [1, 0, 1, 0]
     assert watched.value("caesura_partition_parked", partition="1", reason=ParkReason.STATE_UNREADABLE) is None
     watched.observer.note(PositionMeasured(partition=0, next_offset=10, end_offset=14, oldest_unread_ms=2500))
     watched.observer.note(SessionsCounted(partition=0, by_status={"open": 3, "closed": 9}))
@@ -149,7 +163,7 @@ def test_a_partition_is_in_one_phase_and_leaves_no_gauge_behind(watched: Watched
     assert watched.value("caesura_oldest_unread_age_seconds", partition="0") == 2.5
     assert watched.value("caesura_sessions", partition="0", status="open") == 3
     watched.observer.note(PartitionLetGo(partition=0))
-    assert phases() == [1, 0, 0, 0, 0]
+    assert phases() == [1, 0, 0, 0]
     assert watched.value("caesura_lag_records", partition="0") is None
     assert watched.value("caesura_sessions", partition="0", status="open") is None
     assert [line["event"] for line in watched.lines()] == ["rebalance", "claimed", "parked", "claim_waits"]
@@ -189,7 +203,7 @@ def test_the_engines_work_is_measured(watched: Watched) -> None:
     assert watched.value("caesura_engine_failures_total") == 1
 
 
-def test_a_session_that_floods_is_named_when_it_begins_and_not_again_before_it_has_stopped(watched: Watched) -> None:
+def test_a_flooding_session_is_named_once_until_it_stops(watched: Watched) -> None:
     for flooding in ({"call-17": 900}, {"call-17": 1200, "call-9": 301}, {}, {"call-17": 400}):
         watched.observer.note(SessionsFlooding(queued_words=flooding))
     assert [(line["event"], line["session"], line["words"]) for line in watched.lines()] == [
@@ -236,13 +250,13 @@ def test_a_fault_at_many_addresses_is_told_with_what_fits_of_its_text(watched: W
     assert [str(line["detail"])[:24] for line in watched.lines()] == ["claiming partition 3 at "] * 2
 
 
-def test_what_was_said_lately_is_said_again_when_the_time_has_passed() -> None:
+def test_a_repeated_line_is_logged_again_after_the_interval() -> None:
     said = SaidLately(within_s=10.0, most=2)
     assert [said.asked("a", now_s) for now_s in (0.0, 9.9, 10.0, 19.0, 20.0)] == [False, True, False, True, False]
     assert [said.asked(what, 21.0) for what in ("b", "c", "a")] == [False, False, False]  # no room for three
 
 
-def test_what_a_rebuild_missed_is_an_error_with_its_offsets_and_counted(watched: Watched) -> None:
+def test_a_rebuilds_missed_records_are_logged_and_counted(watched: Watched) -> None:
     whole = RebuildSummary(sessions=3, ledger_records=2, input_records=9, lost_sessions=0, lost_words=0)
     watched.observer.note(PartitionRebuilt(partition=4, summary=whole, took_s=0.5))
     watched.observer.note(PartitionRebuilt(partition=4, summary=replace(whole, lost_offsets=(7, 10)), took_s=0.5))
@@ -273,3 +287,92 @@ def test_a_word_that_strays_into_a_reason_gets_into_neither_line_nor_metric(watc
     assert CANARY not in watched.stream.getvalue()
     assert CANARY not in str([list(family.samples) for family in watched.metrics.registry.collect()])
     assert {str(line["withheld"]) for line in watched.lines()} >= {"['reason']", "['outcome', 'step_ms']"}
+
+
+LABELLED = BatchLabelled(
+    sessions=8,
+    words=120,
+    took_s=0.5,
+    layer_rows=144,
+    begun_buffers=2,
+    evicted_sessions=1,
+    kept_bytes=10_000,
+    cpu_s=0.25,
+    resident_bytes=1,
+)
+
+
+def moved(metrics: Metrics) -> set[str]:
+    return {family.name for family in metrics.registry.collect() if any(one.value for one in family.samples)}
+
+
+def names_of(rows: Sequence[Metric]) -> set[str]:
+    return {metric.name.removesuffix("_total") for metric in rows}
+
+
+def test_every_metric_of_a_worker_is_moved_by_something_that_the_runtime_tells() -> None:
+    watched = Watched()
+    told = watched.observer
+    told.note(LoopMoved())
+    told.note(ReadinessReported(reasons=[]))
+    told.note(Rebalanced(kind=RebalanceKind.ASSIGNED, partitions=[0, 1]))
+    told.note(PhaseEntered(partition=0, phase=PhaseName.CLAIMING))
+    told.note(ClaimWaits(partition=0, reason=ClaimWaitReason.STORE_FAILED))
+    told.note(TookOver(partition=0, transactional_id="blue-1"))
+    told.note(
+        PartitionRebuilt(
+            partition=0,
+            summary=RebuildSummary(sessions=1, ledger_records=1, input_records=1, lost_sessions=1, lost_words=1),
+            took_s=0.5,
+        )
+    )
+    told.note(PartitionClaimed(partition=0, verdict=ClaimVerdict.GOOD, sessions=12, took_s=0.5))
+    told.note(PartitionParked(partition=1, reason=ParkReason.STATE_UNREADABLE, detail=""))
+    told.note(PositionMeasured(partition=0, next_offset=10, end_offset=14, oldest_unread_ms=2500, held_ms=1))
+    told.note(SessionsCounted(partition=0, by_status={"open": 3}))
+    told.note(LABELLED)
+    told.note(BatchQueued(oldest_s=0.5))
+    told.note(UnfrozenReported(offered=1))
+    told.note(EngineFailed(sessions=8))
+    told.note(CallFailed(part=CalledPart.BROKER, call="poll", error="BrokerError"))
+    told.note(EventRefused(partition=0, offset=77, reason=DeadLetterReason.MALFORMED))
+    told.note(EngineRestarted(times=1))
+    told.note(EventRepeated(partition=0))
+    told.note(ReadinessReported(reasons=(), awaits=AwaitedBroker(role=BrokerRole.GROUP_COORDINATOR)))
+    told.note(ProducerRebuilt(reason=CheckpointOutcome.COMMIT_UNKNOWN))
+    told.note(
+        replace(
+            COMMITTED,
+            outcome=CheckpointOutcome.ABORTED_FENCED,
+            dropped={0: CheckpointOutcome.ABORTED_FENCED},
+        )
+    )
+    told.note(CallFailed(part=CalledPart.STORE, call="save", error="StoreError"))
+    told.note(SavesBehind(partition=0, outcome=SaveOutcome.UNANSWERED, behind_s=1.0))
+    told.note(SegmentsPublished(partition=0, segments=[secret()]))
+    counted = {
+        field.name: 1 for field in fields(DecodingCounts) if field.name not in ("segments", "freeze_delay_words")
+    }
+    told.note(DecodingCounted(counts=DecodingCounts(**counted, freeze_delay_words=Counter({11: 1}))))  # type: ignore[arg-type]
+
+    assert moved(watched.metrics) == names_of(WORKER_METRICS)
+
+
+def test_every_metric_of_a_service_is_moved_by_something_that_it_tells() -> None:
+    telemetry = ServiceTelemetry()
+    told = telemetry.observer
+    told.note(ClientsConnected(count=1))
+    told.note(SessionsServed(count=1))
+    told.note(ClientWordsTaken(words=1))
+    told.note(ClientRefused(reason=RefusalReason.IDLE))
+    told.note(LABELLED)
+    told.note(BatchQueued(oldest_s=0.5))
+    told.note(UnfrozenReported(offered=1))
+    told.note(EngineFailed(sessions=8))
+    told.note(SessionsFlooding(queued_words={}))
+
+    assert moved(telemetry.metrics) == names_of(SERVICE_METRICS)
+
+
+def test_a_metric_is_told_by_a_worker_or_by_a_service() -> None:
+    assert {*WORKER_METRICS, *SERVICE_METRICS} == set(METRICS)

@@ -195,7 +195,7 @@ def _python(program: str) -> str:
     return done.stdout.strip()
 
 
-def test_where_traces_are_off_opentelemetry_is_not_needed_and_never_imported() -> None:
+def test_without_traces_opentelemetry_is_not_imported() -> None:
     assert _python(_OFF) == "True False"
 
 
@@ -204,7 +204,7 @@ def test_traces_without_opentelemetry_are_refused_by_name() -> None:
 
 
 @pytest.mark.parametrize(("limit", "links"), [(None, 201), ("5", 5)])
-def test_all_events_of_a_long_segment_are_linked_unless_the_operator_limits_links(
+def test_all_events_of_a_long_segment_are_linked_unless_limited(
     monkeypatch: pytest.MonkeyPatch, limit: str | None, links: int
 ) -> None:
     monkeypatch.delenv("OTEL_SPAN_LINK_COUNT_LIMIT", raising=False)

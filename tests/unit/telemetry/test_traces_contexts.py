@@ -37,7 +37,7 @@ def _expected(out: OutSegment, place: int, events: list[Timed]) -> tuple[str, ..
 
 @settings(max_examples=80)
 @given(data=st.data(), speech=speeches, chosen=rules, segmenter=segmenters)
-def test_a_segment_has_the_contexts_of_its_events_however_often_its_session_was_stored(
+def test_a_segment_has_its_events_contexts_however_often_stored(
     data: st.DataObject, speech: list[Said], chosen: DecodingRules, segmenter: SegmenterFactory
 ) -> None:
     events = data.draw(groupings(speech))

@@ -29,8 +29,6 @@ try:
 except ImportError as error:
     raise FatalError("OBS needs the package websockets: install Caesura with its extra web") from error
 
-__all__ = ["ObsStream"]
-
 _HELLO, _IDENTIFY, _IDENTIFIED, _REQUEST, _RESPONSE = 0, 1, 2, 6, 7
 _WRONG_PASSWORD = 4009
 _NO_STREAM = 501

@@ -24,12 +24,12 @@ from typing_extensions import override
 
 from caesura.worker.errors import FatalError, RetriableError
 from caesura.worker.ports.caption_sink import CaptionSink
-
-__all__ = ["ZoomMeeting"]
+from caesura.worker.whole_numbers import whole_number
 
 _PATH = "/closedcaption"
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.25, 2.0
 _ANSWER_BYTES = 4096
+_LARGEST_SEQ = 2**53 - 1
 _UNAUTHORIZED = (401, 403)
 
 
@@ -92,7 +92,7 @@ class ZoomMeeting(CaptionSink):
             if error.code not in (404, 405):
                 raise
             return 0  # a service that is not asked this way begins at the beginning
-        return int(answer) if answer.isdecimal() else 0
+        return whole_number(answer, _LARGEST_SEQ) or 0
 
     def _url(self, path: str, **more: str) -> str:
         query = urlencode([*parse_qsl(self._parts.query), *more.items()])

@@ -3,11 +3,11 @@
 A broker that stood still for longer than its session (a long collection, a frozen machine) goes on as the group's
 coordinator when it wakes, until it hears that another was elected. For some tenths of a second it tells of offsets from
 before, as stable ones: who believed it would do a committed transaction again. So a read writes first. Its **probe**
-is an offset of a topic that stays empty, with a word of its own in the metadata, and an answer counts only where that
+is an offset of a topic of its own, with a word of its own in the metadata, and an answer counts only where that
 word stands in it. All offsets of a group lie in one log, so whoever has the probe has what was committed before it;
 and a former coordinator can write nothing, since no replica follows it.
 
-Behind the word stands what a claim leaves for the next one (ADR 0064). Who only reads leaves that as it is.
+Behind the word stands what a claim leaves for the next one. Who only reads leaves that as it is.
 """
 
 from __future__ import annotations
@@ -20,15 +20,13 @@ from confluent_kafka import Consumer, TopicPartition
 
 from caesura.worker.errors import UnprovenOffsetError
 
-__all__ = ["CurrentOffsets"]
-
 _TRIES = 10
 _AGAIN_S = 0.02
 """A group that is being rebalanced, or a coordinator just found, is through by then; who was expelled must poll."""
 
 
 class CurrentOffsets:
-    """Reads as a member of the group. probes: an empty topic with at least as many partitions as ``topic``.
+    """Reads as a member of the group. probes: a topic with at least as many partitions as ``topic``.
 
     refused: what the broker said of the last write that it refused, which is heard when the member polls.
     """

@@ -14,8 +14,6 @@ from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.errors import BrokerError, CaesuraError, FatalError
 from caesura.worker.ports.records import OutMessage
 
-__all__ = ["EndProbe"]
-
 
 class EndProbe:
     """A producer without transactions, made when it is first needed; a probe that is written twice does no harm."""

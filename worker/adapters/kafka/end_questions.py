@@ -21,8 +21,6 @@ from caesura.worker.adapters.kafka.errors import error_of
 from caesura.worker.adapters.kafka.new_client import new_client
 from caesura.worker.adapters.kafka.settings import KafkaSettings
 
-__all__ = ["EndQuestions", "HeardEnd"]
-
 _IDLE_S = 60.0
 _NEWEST = -3
 """Kafka's name for the offset of the record with the largest time stamp (KIP-734, brokers from 3.0 on)."""

@@ -5,18 +5,6 @@ from __future__ import annotations
 
 from confluent_kafka import KafkaError
 
-__all__ = [
-    "CONTENT",
-    "DENIED",
-    "FENCING",
-    "FORBIDDEN",
-    "GROUP_MOVED_ON",
-    "INFORMATIONAL",
-    "OUT_OF_RANGE",
-    "PARTITION_END",
-    "PASSING",
-]
-
 PARTITION_END = KafkaError._PARTITION_EOF
 """No error: a consumer with ``enable.partition.eof`` has read all that is there."""
 
@@ -130,12 +118,14 @@ FORBIDDEN = frozenset(
 CONTENT = frozenset(
     {
         KafkaError.INVALID_RECORD,
-        KafkaError.INVALID_TIMESTAMP,
         KafkaError.MSG_SIZE_TOO_LARGE,
         KafkaError.RECORD_LIST_TOO_LARGE,
     }
 )
-"""A broker refused what a record, or its batch, holds: too large, or invalid. Every other refusal is an outage."""
+"""A broker refused what a record, or its batch, holds: too large, or invalid. Every other refusal is an outage.
+
+A timestamp is the worker's own clock, which no record is to blame for.
+"""
 
 INFORMATIONAL = frozenset(
     {

@@ -31,17 +31,6 @@ from caesura.worker.errors import (
     OutcomeUnknownError,
 )
 
-__all__ = [
-    "abort_error",
-    "commit_error",
-    "consumer_error",
-    "consuming",
-    "delivery_error",
-    "error_of",
-    "init_error",
-    "offsets_error",
-]
-
 
 def error_of(exception: BaseException) -> KafkaError:
     """Return the KafkaError that an exception of the binding carries; _FAIL with its text where it carries none."""
@@ -83,16 +72,16 @@ def consuming(doing: str) -> Iterator[None]:
 
 
 def delivery_error(error: KafkaError, doing: str, record: tuple[str, int, bytes | None] | None = None) -> CaesuraError:
-    """Return what a record that was not taken means inside a transaction. record: its topic, partition and key."""
+    """Return what a record that was not taken means inside a transaction. record: its topic, partition and value."""
     if error.code() in FENCING:
         return FencedError(_text(error, doing))
     if error.fatal() or _misuse(error) or error.code() in FORBIDDEN:
         return FatalError(_text(error, doing))
     if record is None:
         return AbortableError(_text(error, doing))
-    topic, partition, key = record
+    topic, partition, value = record
     if error.code() in CONTENT:
-        return ContentRefusedError(_text(error, doing), topic=topic, partition=partition, key=key)
+        return ContentRefusedError(_text(error, doing), topic=topic, partition=partition, value=value)
     unanswered = AbortableError(_text(error, doing))
     unanswered.awaits = AwaitedBroker(role=BrokerRole.LEADER, topic=topic, partition=partition)
     return unanswered

@@ -17,8 +17,6 @@ from caesura.worker.adapters.kafka.partitions import topic_found
 from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.errors import BrokerError, CaesuraError
 
-__all__ = ["KafkaSender"]
-
 _QUEUE_FULL = KafkaError._QUEUE_FULL  # noqa: SLF001 - librdkafka's own code
 
 

@@ -1,7 +1,7 @@
-"""Which fetched messages may be delivered: pure bookkeeping between the binding and ``KafkaWordSource``.
+"""Decides which fetched messages are delivered. Pure bookkeeping between confluent-kafka and ``KafkaWordSource``.
 
-Every seek, assignment and loss starts a new **turn** of the partition. A message counts only in the turn in which it
-was fetched, and at or after the next offset; nothing counts before the first seek.
+Every seek, assignment and loss starts a new **generation** of the partition. A message is delivered only in the
+generation in which it was fetched, and only at or after the next offset. Before the first seek no message is delivered.
 """
 
 from __future__ import annotations
@@ -15,19 +15,17 @@ from caesura.worker.adapters.kafka.error_codes import OUT_OF_RANGE
 from caesura.worker.errors import BrokerError
 from caesura.worker.ports.records import PartitionEnd, PartitionStalled, Record
 
-__all__ = ["FetchPositions", "Reading", "known_epoch", "record_of"]
-
 
 @dataclass(slots=True, kw_only=True)
 class Reading:
-    """Where an assigned partition stands.
+    """The read position of an assigned partition.
 
-    next_offset: what may be delivered next; None until the first seek. delivered_to: one past the last record
-    delivered, or the offset sought. read_to: where its end was met last, -1 if not since the seek. leader_epoch: of the
-    record before ``next_offset``.
+    next_offset: the next offset to deliver; None until the first seek. delivered_to: one past the last record
+    delivered, or the offset sought. read_to: the end of the partition when reading last reached it, -1 if not since the
+    seek. leader_epoch: of the record before ``next_offset``.
     """
 
-    turn: int
+    generation: int
     next_offset: int | None = None
     delivered_to: int = 0
     read_to: int = -1
@@ -41,53 +39,57 @@ class FetchPositions:
 
     topic: str
     _of: dict[int, Reading] = field(default_factory=dict)
-    _turn: int = 0
+    _generation: int = 0
 
     def __contains__(self, partition: int) -> bool:
         return partition in self._of
 
     def __getitem__(self, partition: int) -> Reading:
-        """Return an assigned partition's reading; BrokerError where it is not ours (any more)."""
+        """Return an assigned partition's position. BrokerError if it is not assigned to this worker."""
         try:
             return self._of[partition]
         except KeyError:
             raise BrokerError(f"partition {partition} of {self.topic} is not assigned here") from None
 
     def add(self, partitions: Iterable[int]) -> None:
-        """Take note of new partitions: paused, not sought."""
+        """Add newly assigned partitions: paused, without a position."""
         for partition in partitions:
-            self._turn += 1
-            self._of[partition] = Reading(turn=self._turn)
+            self._generation += 1
+            self._of[partition] = Reading(generation=self._generation)
 
     def drop(self, partitions: Iterable[int]) -> None:
-        """Forget partitions that are not ours any more."""
+        """Remove partitions that are no longer assigned."""
         for partition in partitions:
             self._of.pop(partition, None)
 
     def move(self, partition: int, next_offset: int, leader_epoch: int | None = None) -> None:
-        """Take note of a seek."""
-        self._turn += 1
+        """Record a seek."""
+        self._generation += 1
         paused = self[partition].paused
         self._of[partition] = Reading(
-            turn=self._turn,
+            generation=self._generation,
             next_offset=next_offset,
             delivered_to=next_offset,
             paused=paused,
             leader_epoch=leader_epoch,
         )
 
-    def turns(self) -> dict[int, int]:
-        """Return each partition's turn, to compare with later."""
-        return {partition: reading.turn for partition, reading in self._of.items()}
+    def generations(self) -> dict[int, int]:
+        """Return each partition's generation, to compare with later."""
+        return {partition: reading.generation for partition, reading in self._of.items()}
 
-    def unsettled(self, messages: Sequence[Message], turns: dict[int, int]) -> set[int]:
-        """Return the partitions of these messages that are not in the turn any more in which gathering began."""
-        now = self.turns()
+    def unsettled(self, messages: Sequence[Message], generations: dict[int, int]) -> set[int]:
+        """Return the partitions of these messages whose generation has changed. generations: those before the fetch."""
+        now = self.generations()
         partitions = {partition for message in messages if (partition := message.partition()) is not None}
-        return {partition for partition in partitions if partition not in now or turns.get(partition) != now[partition]}
+        return {
+            partition
+            for partition in partitions
+            if partition not in now or generations.get(partition) != now[partition]
+        }
 
     def item(self, message: Message) -> Record | PartitionEnd | PartitionStalled | None:
-        """Return what a message of the current turn says, and move on past it; None where it must not be seen."""
+        """Return the record or event of a message and move past it; None if it must not be delivered."""
         partition, offset, error = message.partition(), message.offset(), message.error()
         if partition is None or partition not in self._of:
             return None
@@ -108,7 +110,7 @@ class FetchPositions:
     def ends(self, partition: int, next_offset: int, end: int) -> bool:
         """Whether nothing lies at or after ``next_offset``, given where the leader says the end is.
 
-        The log may end in control markers, which nobody is given: where reading met the end and gave nothing at or
+        The log may end in control markers, which are not delivered. If reading reached the end without a record at or
         after ``next_offset``, an end that has not moved since is still the end.
         """
         if end <= next_offset:
@@ -117,13 +119,13 @@ class FetchPositions:
         return reading is not None and end <= reading.read_to and reading.delivered_to <= next_offset
 
     def paused(self, partitions: Collection[int], *, paused: bool) -> None:
-        """Take note of a pause or a resume; BrokerError where one is not ours."""
+        """Record a pause or a resume. BrokerError if a partition is not assigned to this worker."""
         for partition in partitions:
             self[partition].paused = paused
 
 
 def record_of(message: Message, partition: int, offset: int) -> Record:
-    """Return what a message of the broker is to us."""
+    """Return a message of the broker as a record."""
     kind, timestamp_ms = message.timestamp()
     headers = message.headers() or ()
     pairs = headers.items() if isinstance(headers, dict) else headers

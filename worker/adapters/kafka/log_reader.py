@@ -19,8 +19,6 @@ from caesura.worker.errors import BrokerError
 from caesura.worker.ports.log_reader import LogReader
 from caesura.worker.ports.records import OutMessage, Record
 
-__all__ = ["KafkaLogReader"]
-
 _POLL_S = 0.2
 _MAX_MESSAGES = 1000
 

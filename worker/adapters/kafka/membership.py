@@ -10,8 +10,6 @@ from typing_extensions import override
 from caesura.worker.errors import FatalError
 from caesura.worker.ports.word_source import GroupMembership
 
-__all__ = ["KafkaMembership"]
-
 _MAGIC = b"CGMDv2:"
 
 

@@ -15,8 +15,6 @@ from confluent_kafka import KafkaError, KafkaException
 from caesura.worker.adapters.kafka.errors import error_of
 from caesura.worker.adapters.kafka.reserved_options import RESERVED_OPTIONS
 
-__all__ = ["new_client"]
-
 _Client = TypeVar("_Client")
 _WORD = re.compile(r"\w+")
 _NO_SECRET = re.compile(r"-?\d+|true|false", re.IGNORECASE)

@@ -11,8 +11,6 @@ from caesura.worker.adapters.kafka.errors import consumer_error, consuming
 from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.errors import FatalError
 
-__all__ = ["topic_found", "topics_found"]
-
 _MISSING = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC)  # noqa: SLF001 - librdkafka's own code
 
 

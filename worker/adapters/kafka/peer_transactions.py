@@ -12,8 +12,6 @@ from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.errors import BrokerError
 from caesura.worker.ports.peer_transactions import PeerTransactions
 
-__all__ = ["KafkaPeerTransactions"]
-
 
 class KafkaPeerTransactions(PeerTransactions):
     """Looks up and fences other workers' producers; its clients live only as long as a call."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -12,7 +13,6 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from caesura.worker.adapters.kafka.error_codes import DENIED
 from caesura.worker.adapters.kafka.errors import consumer_error, delivery_error, error_of
 from caesura.worker.adapters.kafka.new_client import new_client
-from caesura.worker.adapters.kafka.overdue_call import returns_within
 from caesura.worker.errors import (
     AbortableError,
     AwaitedBroker,
@@ -23,9 +23,32 @@ from caesura.worker.errors import (
 )
 from caesura.worker.ports.records import OutMessage
 
-__all__ = ["ProducerHandle", "close_within"]
+
+def returns_within(timeout_s: float, call: Callable[[], object]) -> bool:
+    """Run ``call`` in a thread of its own and raise what it raises; False where it is still running after the time.
+
+    Then it runs on: whoever called must let go of all that it uses. The thread does not keep the process from ending.
+    """
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            call()
+        except BaseException as error:  # noqa: BLE001 - it is raised again, by whoever waits
+            raised.append(error)
+
+    thread = threading.Thread(target=run, name="overdue-call", daemon=True)
+    thread.start()
+    thread.join(timeout_s)
+    if thread.is_alive():
+        return False
+    if raised:
+        raise raised[0]
+    return True
+
 
 _QUEUE_POLL_S = 0.05
+_ONE_A_BATCH = {"batch.num.messages": 1}
 _LET_GO_S = 2.0
 _PURGED = (KafkaError._PURGE_QUEUE, KafkaError._PURGE_INFLIGHT)  # noqa: SLF001 (librdkafka's own codes)
 
@@ -48,6 +71,7 @@ class ProducerHandle:
         self._queue_full_s = queue_full_s
         self._monotonic_s = monotonic_s
         self._refused: CaesuraError | None = None
+        self._is_single = False
         self._denied: CaesuraError | None = None
         self._unanswered: dict[tuple[str, int], int] = {}
         self.ends: dict[tuple[str, int], int] = {}
@@ -89,7 +113,7 @@ class ProducerHandle:
         except BufferError:  # the binding's word for a full queue
             return False
         except KafkaException as exception:
-            record = (message.topic, message.partition, message.key)
+            record = (message.topic, message.partition, message.value)
             raise delivery_error(error_of(exception), doing, record) from exception
         place = (message.topic, message.partition)
         self._unanswered[place] = self._unanswered.get(place, 0) + 1
@@ -113,6 +137,10 @@ class ProducerHandle:
         if self._refused is not None:
             raise self._refused
 
+    def hear_refused(self) -> None:
+        """Hear delivery reports that have come, and raise what ``raise_refused`` does."""
+        self._serve(_QUEUE_POLL_S, "hearing delivery reports")
+
     @property
     def refused(self) -> bool:
         """Whether a record of the running transaction was not taken."""
@@ -124,7 +152,12 @@ class ProducerHandle:
         self._unanswered.clear()
 
     def remake(self) -> None:
-        """Destroy the producer and make one of the same options."""
+        """Destroy the producer and make one of the same options.
+
+        After a refusal of content it sends each record alone: a batch names its first record only, and may be too large
+        as a whole.
+        """
+        self._is_single = isinstance(self._refused, ContentRefusedError)
         self.close()
         self._producer = self._make()
 
@@ -142,7 +175,7 @@ class ProducerHandle:
 
     def _make(self) -> Producer:
         try:
-            return new_client(Producer, self._options)
+            return new_client(Producer, {**self._options, **(_ONE_A_BATCH if self._is_single else {})})
         except KafkaException as exception:
             raise consumer_error(error_of(exception), "making the producer") from exception
 
@@ -160,7 +193,9 @@ class ProducerHandle:
             else:
                 self.ends[topic, partition] = max(end, offset + 1)
         if error is not None and error.code() not in _PURGED and not isinstance(self._refused, ContentRefusedError):
-            found = delivery_error(error, f"publishing to {topic}", (topic, partition, message.key()))
+            found = delivery_error(error, f"publishing to {topic}", (topic, partition, message.value()))
+            if isinstance(found, ContentRefusedError):
+                found.in_batch = not self._is_single
             if self._refused is None or isinstance(found, ContentRefusedError):
                 self._refused = found
 

@@ -26,9 +26,8 @@ from caesura.worker.adapters.kafka.errors import (
 )
 from caesura.worker.adapters.kafka.fetch_positions import known_epoch
 from caesura.worker.adapters.kafka.membership import KafkaMembership
-from caesura.worker.adapters.kafka.overdue_call import returns_within
 from caesura.worker.adapters.kafka.partitions import topics_found
-from caesura.worker.adapters.kafka.producer_handle import ProducerHandle
+from caesura.worker.adapters.kafka.producer_handle import ProducerHandle, returns_within
 from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.errors import (
     AbortableError,
@@ -42,8 +41,6 @@ from caesura.worker.errors import (
 from caesura.worker.ports.publisher import Publisher
 from caesura.worker.ports.records import NextOffset, OutMessage
 from caesura.worker.ports.word_source import GroupMembership
-
-__all__ = ["KafkaPublisher"]
 
 _NEWS_TRAVEL_S = 5.0
 """So long a broker may not have heard of a topic that was just made."""
@@ -180,7 +177,10 @@ class KafkaPublisher(Publisher):
                 lambda: producer.send_offsets_to_transaction(places, metadata, timeout_s),
             )
         except KafkaException as exception:
-            raise _awaiting(offsets_error(error_of(exception)), _GROUP_COORDINATOR) from exception
+            error = offsets_error(error_of(exception))
+            if isinstance(error, AbortableError):
+                self._producing.hear_refused()  # what a broker refused meanwhile is what ended the transaction
+            raise _awaiting(error, _GROUP_COORDINATOR) from exception
         if not answered:
             self._producing.abandon()
             self._fresh = True

@@ -14,8 +14,6 @@ from caesura.worker.adapters.kafka.new_client import new_client
 from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.errors import BrokerError, CaesuraError, FatalError
 
-__all__ = ["RangeQuestions"]
-
 
 class RangeQuestions:
     """A consumer that reads nothing, made when it is first needed.

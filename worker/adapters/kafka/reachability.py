@@ -13,8 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.errors import BrokerError
-
-__all__ = ["await_sign_of_life"]
+from caesura.worker.whole_numbers import MAX_PORT, whole_number
 
 _WITHIN_S = 1.5
 _DEFAULT_PORT = 9092
@@ -38,9 +37,10 @@ def await_sign_of_life(settings: KafkaSettings) -> None:
 
 def _separated(address: str) -> tuple[str, int]:
     host, colon, port = address.strip().rpartition(":")
-    if not colon or not port.isdigit():
+    number = whole_number(port, MAX_PORT)
+    if not colon or number is None:
         return address.strip(), _DEFAULT_PORT
-    return host.strip("[]"), int(port)
+    return host.strip("[]"), number
 
 
 def _silence(host: str, port: int, *, tls: bool) -> str | None:

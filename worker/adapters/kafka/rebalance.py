@@ -11,8 +11,6 @@ from caesura.worker.adapters.kafka.fetch_positions import FetchPositions
 from caesura.worker.errors import CaesuraError, FatalError, FencedError
 from caesura.worker.ports.word_source import RebalanceListener
 
-__all__ = ["RebalanceCallbacks"]
-
 
 class RebalanceCallbacks:
     """None of these raises: a fault goes to ``keep``, for the next poll to raise."""

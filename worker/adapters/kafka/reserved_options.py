@@ -1,13 +1,11 @@
-"""Which librdkafka options nobody may override, each with its reason."""
+"""The librdkafka options that ``kafka.extra`` may not set, each with the reason."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["RESERVED_OPTIONS"]
-
-_ORDER = "a published word is in order and there once only with an idempotent, transactional producer"
-_SEAM = "the runtime alone says which offset counts and where reading goes on"
+_ORDER = "words are published once and in order only by an idempotent, transactional producer"
+_PROTOCOL = "the commit protocol alone decides which offset is committed and where reading continues"
 
 _SETTINGS = {
     "client.id": "worker.deployment and worker.ordinal",
@@ -44,7 +42,7 @@ _SETTINGS = {
     "sasl.oauthbearer.client.secret": "kafka.oauth_client_secret",
     "sasl.oauthbearer.scope": "kafka.oauth_scope",
 }
-"""Options that are set by settings, and by which."""
+"""Options that a Caesura setting sets, and its name."""
 
 RESERVED_OPTIONS: Mapping[str, str] = {
     "acks": _ORDER,
@@ -54,22 +52,22 @@ RESERVED_OPTIONS: Mapping[str, str] = {
     "max.in.flight.requests.per.connection": _ORDER,
     "retries": _ORDER,
     "message.send.max.retries": _ORDER,
-    "message.timeout.ms": "a record must not be given up before its transaction is",
-    "delivery.timeout.ms": "a record must not be given up before its transaction is",
+    "message.timeout.ms": "a record must not time out before its transaction",
+    "delivery.timeout.ms": "a record must not time out before its transaction",
     "enable.gapless.guarantee": _ORDER,
-    "auto.commit.enable": _SEAM,
-    "enable.auto.commit": _SEAM,
-    "auto.commit.interval.ms": _SEAM,
-    "enable.auto.offset.store": _SEAM,
-    "auto.offset.reset": "an offset out of range is reported, never passed over",
-    "isolation.level": "aborted words must stay unseen, and stable offsets are asked for only under read_committed",
-    "enable.partition.eof": "time goes on without words only where a partition is known to be read to its end",
+    "auto.commit.enable": _PROTOCOL,
+    "enable.auto.commit": _PROTOCOL,
+    "auto.commit.interval.ms": _PROTOCOL,
+    "enable.auto.offset.store": _PROTOCOL,
+    "auto.offset.reset": "an offset out of range must be reported, not skipped",
+    "isolation.level": "aborted words must stay hidden, and only read_committed asks for stable offsets",
+    "enable.partition.eof": "partition time advances without words only at the known end of a partition",
     "partition.assignment.strategy": "the rebalance callbacks are written for cooperative-sticky",
     "group.remote.assignor": "the rebalance callbacks are written for the broker's default assignor",
-    "allow.auto.create.topics": "a mistyped topic must fail, not come into being",
-    "message.max.bytes": "a record that only the producer finds too large would abort every transaction",
-    "transactional.id": "it names the deployment and the ordinal of the worker",
-    "test.mock.num.brokers": "a mock cluster knows no transactions",
+    "allow.auto.create.topics": "a mistyped topic must fail, not be created",
+    "message.max.bytes": "a record that the producer refuses as too large would abort every transaction",
+    "transactional.id": "worker.deployment and worker.ordinal set it",
+    "test.mock.num.brokers": "a mock cluster has no transactions",
     **{option: f"it is set by {setting}" for option, setting in _SETTINGS.items()},
 }
-"""librdkafka options that ``extra`` may not name, and why."""
+"""Option -> why ``kafka.extra`` may not set it."""

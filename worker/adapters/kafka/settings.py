@@ -13,8 +13,6 @@ from msgspec import Meta
 from caesura.worker.adapters.kafka.reserved_options import RESERVED_OPTIONS
 from caesura.worker.errors import FatalError
 
-__all__ = ["ClientOption", "KafkaSettings"]
-
 ClientOption = str | int | bool
 
 _OF_MEMBERS = frozenset(
@@ -39,35 +37,35 @@ class KafkaSettings:
 
     bootstrap_servers: ``host:port`` of some brokers, separated by commas.
     group_id, client_id: the group, and the name in the brokers' logs.
-    security_protocol: whether TLS and SASL are spoken.
+    security_protocol: whether TLS and SASL are used.
     ssl_ca_file: PEM file of the authorities; empty: the system's.
-    ssl_certificate_file: PEM file of the certificate of a client that shows one.
+    ssl_certificate_file: PEM file of the client's certificate, if it has one.
     ssl_key_file: PEM file of that certificate's key.
     ssl_key_password: password of the key.
-    sasl_mechanism: how the client proves who it is.
+    sasl_mechanism: how the client authenticates.
     sasl_username: user, for PLAIN and SCRAM.
     sasl_password: that user's password.
     oauth_token_endpoint: address that gives tokens, for OAUTHBEARER.
     oauth_client_id: the client's name there.
     oauth_client_secret: the client's secret there.
-    oauth_scope: what the token is to allow; empty: what the endpoint gives.
+    oauth_scope: the scope to ask for; empty: the endpoint's default.
     group_protocol: ``consumer`` is KIP-848, where the broker owns session time-out and heartbeat.
-    group_instance_id: static membership, classic only (under KIP-848 a killed member's id is refused until its
-        session ends); never with autoscaling.
+    group_instance_id: static membership, for the classic protocol and without autoscaling (under KIP-848 a killed
+        member's id is refused until its session ends).
     session_timeout_ms: how long the broker waits for a sign of life before the partitions go to others; classic only.
     heartbeat_interval_ms: time between signs of life, at most a third of that; classic only.
-    max_poll_interval_ms: how long the loop may be away before it is taken for dead.
-    transaction_timeout_ms: the broker aborts an older transaction; keep it just above the longest checkpoint, since
-        nobody reads past an open one.
-    request_timeout_ms: bounds one request to a broker.
+    max_poll_interval_ms: how long the loop may take between two polls before the group drops the worker.
+    transaction_timeout_ms: age at which the broker aborts a transaction; keep it just above the longest checkpoint,
+        because consumers do not read past an open transaction.
+    request_timeout_ms: time-out of one request to a broker.
     linger_ms: how long the producer gathers records for one request; part of the delay.
-    fetch_min_bytes: so many bytes of words a broker gathers before it answers a fetch, if ``fetch_wait_ms`` allow it.
-    fetch_wait_ms: how long a broker gathers words at most; part of the delay. A partition that was just sought or
-        resumed, and the news that one is read to its end, wait for such a fetch of the others.
+    fetch_min_bytes: bytes that a broker gathers before it answers a fetch, within ``fetch_wait_ms``.
+    fetch_wait_ms: longest time that a broker gathers records; part of the delay. A partition that was just sought or
+        resumed waits as long.
     fetch_max_bytes: most bytes of one answer to a fetch.
     partition_fetch_max_bytes: most bytes of one partition in it.
     prefetch_max_kbytes: input held in memory ahead of the loop.
-    extra: further librdkafka options for every client, ``name=value``; those that a guarantee rests on are refused.
+    extra: further librdkafka options for every client, ``name=value``; those that exactly-once depends on are refused.
     """
 
     bootstrap_servers: str

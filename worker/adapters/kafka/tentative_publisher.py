@@ -12,8 +12,6 @@ from caesura.worker.adapters.kafka.new_client import new_client
 from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.ports.tentative_publisher import TentativePublisher
 
-__all__ = ["KafkaTentativePublisher"]
-
 _FORGETFUL: dict[str, object] = {
     "acks": 1,
     "enable.idempotence": False,

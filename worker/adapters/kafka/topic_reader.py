@@ -21,8 +21,6 @@ from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.errors import FatalError
 from caesura.worker.ports.records import PartitionEnd, Record
 
-__all__ = ["KafkaReader", "Start"]
-
 _NO_GROUP = KafkaError.GROUP_AUTHORIZATION_FAILED
 """librdkafka looks for a group's coordinator whether the group is used or not; a reader needs no right to any."""
 

@@ -26,8 +26,6 @@ from caesura.worker.adapters.kafka.new_client import new_client
 from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.errors import BrokerError, CaesuraError
 
-__all__ = ["FoundTopic", "KafkaTopics", "WantedTopic"]
-
 _ASK_AGAIN_S = 0.05
 
 

@@ -2,11 +2,11 @@
 
 Rules:
 
-- A new partition is assigned at offset 0 and paused in the callback; nothing of it is delivered before ``seek``.
-- Every seek, assignment and loss starts a new **turn** of the partition. What was fetched in an older turn is dropped,
-  and where a turn changed while a batch was gathered, reading goes back to where the partition should stand.
-- Callbacks never raise into the binding, which would then assign by itself: what a listener raises, ``poll`` raises.
-- Records go out before a fault is raised; a fault that ends the member is raised by every later call.
+- A new partition is assigned at offset 0 and paused in the callback. No record of it is delivered before ``seek``.
+- Every seek, assignment and loss starts a new **generation** of the partition. Messages of an older generation are
+  dropped. If the generation changes while a batch is gathered, the partition is sought to its next offset again.
+- Callbacks never raise into the binding, which would then assign by itself: ``poll`` raises a listener's error instead.
+- Records that were fetched are returned before an error is raised. A fatal error is raised by every later call.
 """
 
 from __future__ import annotations
@@ -31,16 +31,14 @@ from caesura.worker.errors import BrokerError, CaesuraError, FatalError
 from caesura.worker.ports.records import CommittedOffset, EndAnswer, NextOffset, PartitionEnd, PartitionStalled, Record
 from caesura.worker.ports.word_source import RebalanceListener, WordSource
 
-__all__ = ["KafkaWordSource"]
-
 _NOT_FETCHING = (KafkaError._STATE, KafkaError._PREV_IN_PROGRESS)  # noqa: SLF001 (librdkafka's own codes)
 _WAKE_S = 0.01
 
 
 class KafkaWordSource(WordSource):
-    """Reads one topic as a member of ``settings.group_id``; the group's offsets count for nothing but ``committed``.
+    """Reads one topic as a member of ``settings.group_id``. Only ``committed`` uses the group's offsets.
 
-    claims_topic: stays empty; what shows that a committed offset is no former coordinator's (``current_offsets``).
+    claims_topic: its offsets show whether the group's coordinator is current (``current_offsets``).
     """
 
     def __init__(self, settings: KafkaSettings, topic: str, claims_topic: str) -> None:
@@ -85,9 +83,9 @@ class KafkaWordSource(WordSource):
         self._raise_fault()
         with consuming(f"polling {self._topic}"):
             first = self._consumer.poll(timeout_s)
-            turns = self._readings.turns()
+            generations = self._readings.generations()
         messages = [] if first is None else [first, *self._more(max_records - 1)]
-        unsettled = self._readings.unsettled(messages, turns)
+        unsettled = self._readings.unsettled(messages, generations)
         for partition in unsettled:
             self._read_again(partition)
         found: list[Record | PartitionEnd | PartitionStalled] = []
@@ -109,7 +107,7 @@ class KafkaWordSource(WordSource):
 
     @override
     def resume(self, partitions: Sequence[int]) -> None:
-        """Deliver these assigned partitions again; FatalError for one that was never sought."""
+        """Deliver these assigned partitions again. FatalError if one was never sought."""
         unsought = [partition for partition in partitions if self._readings[partition].next_offset is None]
         if unsought:
             raise FatalError(f"partitions {unsought} of {self._topic} were resumed before they were sought")
@@ -120,7 +118,7 @@ class KafkaWordSource(WordSource):
 
     @override
     def seek(self, partition: int, next_offset: int, leader_epoch: int | None = None) -> None:
-        """Go on from ``next_offset``. BrokerError where the partition is not ours (any more)."""
+        """Continue at ``next_offset``. BrokerError if the partition is not assigned to this worker."""
         self._readings.move(partition, next_offset, leader_epoch)
         place = TopicPartition(self._topic, partition, next_offset, leader_epoch=known_epoch(leader_epoch))
         with consuming(f"seeking partition {partition}"):
@@ -139,7 +137,7 @@ class KafkaWordSource(WordSource):
     def committed(
         self, partitions: Sequence[int], timeout_s: float, *, leave: Callable[[str], str] | None = None
     ) -> dict[int, CommittedOffset | None]:
-        """Read the committed offsets as they are, stable ones: librdkafka asks for them under read_committed."""
+        """Read the stable committed offsets: librdkafka waits for open transactions under read_committed."""
         doing = "reading committed offsets"
         with consuming(doing):
             answers = self._offsets.read(partitions, timeout_s, leave)
@@ -159,15 +157,15 @@ class KafkaWordSource(WordSource):
 
     @override
     def watermarks(self, partition: int, timeout_s: float) -> tuple[int, int]:
-        """Ask the leader for the earliest offset and the end of what can be read (the last stable offset)."""
+        """Ask the leader for the earliest offset and the last stable offset."""
         return self._questions.bounds(
             self._topic, partition, timeout_s, f"asking for the range of partition {partition}"
         )
 
     @override
     def ask_ends(self, next_offsets: Mapping[int, int], timeout_s: float) -> None:
-        """Ask the leaders whether anything lies at or after these offsets, in open transactions too."""
-        self._asked_in |= {partition: self._readings[partition].turn for partition in next_offsets}
+        """Ask the leaders whether records exist at or after these offsets, including those of open transactions."""
+        self._asked_in |= {partition: self._readings[partition].generation for partition in next_offsets}
         self._end_questions.ask(next_offsets, lambda partition: self._leaders.get(partition, -1), timeout_s)
 
     @override
@@ -180,7 +178,8 @@ class KafkaWordSource(WordSource):
                 failure=one.failure,
             )
             for one in self._end_questions.take()
-            if one.partition in self._readings and self._readings[one.partition].turn == self._asked_in[one.partition]
+            if one.partition in self._readings
+            and self._readings[one.partition].generation == self._asked_in[one.partition]
         ]
 
     @override
@@ -189,7 +188,7 @@ class KafkaWordSource(WordSource):
             return KafkaMembership.parse(self._consumer.consumer_group_metadata())
 
     def commit_without_transaction(self, offsets: Mapping[int, NextOffset]) -> None:
-        """Commit plainly: for the demo's mock cluster, which knows no transactions. Blocks; BrokerError."""
+        """Commit outside a transaction, for the demo's mock cluster, which has none. Blocks; BrokerError."""
         places = [
             TopicPartition(self._topic, partition, offset.next_offset, metadata=offset.metadata)
             for partition, offset in offsets.items()
@@ -209,9 +208,9 @@ class KafkaWordSource(WordSource):
             self._consumer.close()
 
     def _more(self, max_records: int) -> list[Message]:
-        """Return what else has come; ``consume`` alone would wait the whole time-out for a full batch.
+        """Return the further messages that are there. ``consume`` alone would wait the whole time-out for a full batch.
 
-        Where it fails, what was polled before it goes out all the same: nobody would be given it again.
+        If it fails, the message that was polled before is still returned, because it would not be fetched again.
         """
         if max_records < 1:
             return []
@@ -223,10 +222,10 @@ class KafkaWordSource(WordSource):
             return []
 
     def _wake(self, partitions: Sequence[int]) -> None:
-        """Have the leaders of resumed partitions fetch at once.
+        """Make librdkafka fetch resumed partitions at once.
 
-        A broker's thread that has nothing to fetch looks for work once a second (librdkafka 2.16), and a resume does
-        not wake it. Any request does: the smallest, one a leader, whose answer does not matter.
+        An idle broker thread looks for work once a second (librdkafka 2.16), and a resume does not wake it. Any request
+        does, so each leader gets the smallest one; its answer is ignored.
         """
         for partition in {self._leaders.get(partition, -1 - partition): partition for partition in partitions}.values():
             with suppress(KafkaException):
@@ -234,20 +233,20 @@ class KafkaWordSource(WordSource):
                 self._consumer.get_watermark_offsets(place, timeout=_WAKE_S, cached=False)
 
     def _read_again(self, partition: int) -> None:
-        """Go back to where a partition should stand: its turn changed while messages of it were gathered."""
+        """Seek a partition to its next offset: its generation changed while messages were gathered."""
         if partition in self._readings and (next_offset := self._readings[partition].next_offset) is not None:
             self.seek(partition, next_offset, self._readings[partition].leader_epoch)
 
     def _note(self, error: KafkaError) -> None:
         doing = f"polling {self._topic}"
         if error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
-            # A broker that has just started says so of topics it has not heard of yet; partition_count is definite.
+            # A broker that has just started may not know the topic yet; partition_count decides.
             self._keep(BrokerError(f"{doing}: {error.str()}"))
         elif error.fatal() or error.code() not in INFORMATIONAL:
             self._keep(consumer_error(error, doing))
 
     def _note_commit(self, error: KafkaError | None, places: list[TopicPartition]) -> None:
-        """Hear what came of a commit: where it is denied, no claim will ever be done."""
+        """Take the outcome of a commit. If it is denied, no claim can succeed, so the fault is kept."""
         for place in places or []:
             refused = place.error or error
             if refused is not None:
@@ -256,7 +255,7 @@ class KafkaWordSource(WordSource):
                     self._keep(consumer_error(refused, f"committing an offset of {place.topic}"))
 
     def _keep(self, fault: CaesuraError) -> None:
-        """Keep a fault for poll to raise; the gravest one stays."""
+        """Keep a fault for poll to raise. A BrokerError gives way to a later fault."""
         if self._fault is None or isinstance(self._fault, BrokerError):
             self._fault = fault
 

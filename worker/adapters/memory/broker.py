@@ -31,8 +31,6 @@ from caesura.worker.errors import (
 from caesura.worker.ports.records import CommittedOffset, NextOffset, OutMessage, Record
 from caesura.worker.ports.word_source import GroupMembership
 
-__all__ = ["Call", "MemoryBroker", "MemoryMembership"]
-
 Call = Literal[
     "partition_count",
     "poll",
@@ -237,7 +235,7 @@ class MemoryBroker:
                 f"publishing to {message.topic}: the record is too large",
                 topic=message.topic,
                 partition=message.partition,
-                key=message.key,
+                value=message.value,
             )
         offset = log.append(message.key, message.value, message.headers, self.wall_ms(), writer)
         transaction.partitions.add((message.topic, message.partition))

@@ -19,8 +19,6 @@ from caesura.worker.core.language.labelling import LabelRequest, Probabilities
 from caesura.worker.errors import FatalError
 from caesura.worker.ports.engine import Engine, EngineModel, EngineWork
 
-__all__ = ["Script", "ScriptedEngine", "hashed_labels", "marked_words"]
-
 Script = Callable[[str, Sequence[str], int, int], tuple[int, ...]]
 """(model name, words of the buffer, position, L) -> a label of each of the first kinds (``labels.Labels``).
 

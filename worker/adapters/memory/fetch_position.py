@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from caesura.worker.adapters.memory.log import PartitionLog
 from caesura.worker.ports.records import PartitionEnd, PartitionStalled, Record
 
-__all__ = ["FetchPosition"]
-
 
 @dataclass(slots=True, kw_only=True)
 class FetchPosition:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-__all__ = ["GroupMember", "MemoryGroup"]
-
 
 @dataclass(slots=True, kw_only=True)
 class GroupMember:

@@ -1,7 +1,7 @@
-"""One partition's log in memory: records, control markers, and what a reader under read_committed may see.
+"""One partition's log in memory: records, control markers, and what a read_committed reader sees.
 
-A transaction's marker takes an offset of its own, as Kafka's does, so offsets have gaps that no reader is given. Nobody
-reads past the first record of an open transaction (the last stable offset).
+A transaction's marker takes an offset, as in Kafka, so the offsets of records have gaps. A read_committed reader
+stops at the first record of an open transaction (the last stable offset).
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from caesura.worker.ports.records import Record
-
-__all__ = ["PartitionLog", "Writer"]
 
 Writer = tuple[str, int]
 """A transactional producer: its transactional id and epoch."""
@@ -34,9 +32,9 @@ class _Entry:
 
 @dataclass(slots=True)
 class PartitionLog:
-    """start: the first offset that retention left. hides: the leader has stamped a record that its replicas lack.
+    """The log. start: the first offset that retention left. hides: the leader has a record that its replicas lack.
 
-    A log that is written after it was cut (``truncate``) has another leader epoch from there on.
+    Records that are written after ``truncate`` have a new leader epoch.
     """
 
     partition: int
@@ -55,7 +53,7 @@ class PartitionLog:
 
     @property
     def stable_end(self) -> int:
-        """The last stable offset: nobody under read_committed reads at or past it."""
+        """The last stable offset: a read_committed reader stops before it."""
         return min(self._open.values(), default=self._end)
 
     def append(
@@ -68,7 +66,7 @@ class PartitionLog:
         *,
         stamped: bool = True,
     ) -> int:
-        """Write one record, inside a transaction where there is a writer; return its offset.
+        """Write one record, in a transaction if there is a writer; return its offset.
 
         stamped: the timestamp is the broker's.
         """
@@ -90,7 +88,7 @@ class PartitionLog:
         return record.offset
 
     def end_transaction(self, writer: Writer, timestamp_ms: int, *, commit: bool) -> None:
-        """Write the marker that commits or aborts what the writer left open here."""
+        """Write the marker that commits or aborts the writer's open records."""
         first = self._open.pop(writer, self._end)
         for entry in self._entries[max(first - self.start, 0) :]:
             if entry.writer == writer and entry.state is _State.OPEN:
@@ -99,7 +97,7 @@ class PartitionLog:
         self._add(_Entry(record=marker, writer=writer, state=_State.MARKER))
 
     def read(self, next_offset: int, max_records: int, *, committed: bool = True) -> tuple[list[Record], int]:
-        """Return at most ``max_records`` visible records from ``next_offset`` on, and where reading goes on after."""
+        """Return at most ``max_records`` visible records from ``next_offset`` on, and the next offset to read."""
         limit = self.stable_end if committed else self._end
         seen = (_State.COMMITTED,) if committed else (_State.COMMITTED, _State.OPEN, _State.ABORTED)
         found: list[Record] = []
@@ -112,23 +110,23 @@ class PartitionLog:
         return found, max(limit, next_offset)
 
     def delete_before(self, offset: int) -> None:
-        """Retention: forget what lies before ``offset``."""
+        """Delete the records before ``offset``, as retention does."""
         self._entries = [entry for entry in self._entries if entry.record.offset >= offset]
         self.start = max(self.start, min(offset, self._end))
 
     def truncate(self, end: int) -> None:
-        """Lose what lies at ``end`` and after it, as an unclean election does."""
+        """Lose the records at ``end`` and after it, as an unclean election does."""
         self._entries = [entry for entry in self._entries if entry.record.offset < end]
         self._end = min(self._end, end)
 
     def diverges(self, next_offset: int, leader_epoch: int | None) -> bool:
-        """Tell whether the records of that leader epoch end before ``next_offset``: what was read there is gone."""
+        """Tell whether the records of that leader epoch end before ``next_offset``, so that what was read is gone."""
         if leader_epoch is None or leader_epoch + 1 >= len(self._epoch_starts):
             return False
         return self._epoch_starts[leader_epoch + 1] < next_offset
 
     def _epoch(self) -> int:
-        """Return the leader epoch of what is written next."""
+        """Return the leader epoch of the next record."""
         if self._end < self._longest:
             self._epoch_starts.append(self._end)
             self._longest = self._end

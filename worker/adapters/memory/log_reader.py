@@ -1,4 +1,4 @@
-"""The log reader's twin on ``MemoryBroker`` (``caesura.worker.ports.log_reader.LogReader``)."""
+"""The in-memory log reader, on ``MemoryBroker`` (``caesura.worker.ports.log_reader.LogReader``)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from typing_extensions import override
 from caesura.worker.adapters.memory.broker import MemoryBroker
 from caesura.worker.errors import BrokerError
 from caesura.worker.ports.log_reader import LogReader
+from caesura.worker.ports.peer_transactions import PeerTransactions
 from caesura.worker.ports.records import OutMessage, Record
-
-__all__ = ["MemoryLogReader"]
 
 
 class MemoryLogReader(LogReader):
-    """Reads stretches of a broker's log as a reader under ``read_committed`` sees them."""
+    """Reads ranges of a broker's log as a ``read_committed`` reader sees them."""
 
     def __init__(self, broker: MemoryBroker) -> None:
         self._broker = broker
@@ -49,3 +48,27 @@ class MemoryLogReader(LogReader):
     @override
     def close(self) -> None:
         """Do nothing: there is nothing to close."""
+
+
+class MemoryPeerTransactions(PeerTransactions):
+    """Looks up and fences other workers' producers."""
+
+    def __init__(self, broker: MemoryBroker, topic: str, *, group_id: str) -> None:
+        self._broker = broker
+        self._topic = topic
+        self._group_id = group_id
+
+    @override
+    def committed_metadata(self, timeout_s: float) -> dict[int, str]:
+        """Return the metadata of the group's committed offsets, without waiting for open transactions."""
+        del timeout_s
+        found = {
+            log.partition: self._broker.last_committed(self._group_id, self._topic, log.partition)
+            for log in self._broker.logs(self._topic)
+        }
+        return {partition: committed.metadata for partition, committed in found.items() if committed is not None}
+
+    @override
+    def end(self, transactional_id: str, timeout_s: float) -> None:
+        del timeout_s
+        self._broker.init_producer(transactional_id)

@@ -19,9 +19,8 @@ from caesura.worker.errors import (
 )
 from caesura.worker.ports.publisher import Publisher
 from caesura.worker.ports.records import NextOffset, OutMessage
+from caesura.worker.ports.tentative_publisher import TentativePublisher
 from caesura.worker.ports.word_source import GroupMembership
-
-__all__ = ["MemoryPublisher"]
 
 
 class _State(Enum):
@@ -158,3 +157,32 @@ class MemoryPublisher(Publisher):
             group_only = call == "send_offsets" and self._broker.holds(self._writer)
             return _State.SPOILED if group_only else _State.DONE_FOR
         return self._state
+
+
+class MemoryTentativePublisher(TentativePublisher):
+    """Keeps what it is offered. failing: it drops all of it."""
+
+    def __init__(self, *, failing: bool = False) -> None:
+        self.failing = failing
+        self.records: list[tuple[int, bytes, bytes]] = []
+        self.closed = False
+        self._dropped = 0
+
+    @override
+    def offer(self, partition: int, key: bytes, value: bytes) -> bool:
+        """Keep a record, or drop it and return False."""
+        if self.failing:
+            self._dropped += 1
+            return False
+        self.records.append((partition, key, value))
+        return True
+
+    @override
+    def take_dropped(self) -> int:
+        dropped, self._dropped = self._dropped, 0
+        return dropped
+
+    @override
+    def close(self) -> None:
+        """Note that it was closed."""
+        self.closed = True

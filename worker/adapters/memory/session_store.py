@@ -17,8 +17,6 @@ from typing_extensions import override
 from caesura.worker.errors import StoreError
 from caesura.worker.ports.session_store import SessionStore, StoredHead, StoreWrite
 
-__all__ = ["MemoryRedis", "MemorySessionStore", "StoreFault", "StoredPartition"]
-
 _SESSION = "s:"
 
 Answer = TypeVar("Answer")

@@ -12,8 +12,6 @@ from caesura.worker.errors import BrokerError, FatalError, FencedError
 from caesura.worker.ports.records import CommittedOffset, EndAnswer, PartitionEnd, PartitionStalled, Record
 from caesura.worker.ports.word_source import RebalanceListener, WordSource
 
-__all__ = ["MemoryWordSource"]
-
 
 class MemoryWordSource(WordSource):
     """A member of ``group_id``. It hears of rebalances in ``poll`` and ``close`` only, as a real one does.

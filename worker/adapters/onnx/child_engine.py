@@ -31,17 +31,15 @@ from typing_extensions import override
 from caesura.schemas.labels import Labels
 from caesura.worker.adapters.onnx.child_messages import (
     BatchAnswer,
-    BatchAsk,
+    BatchRequest,
     Channel,
-    EngineBeat,
+    EngineHeartbeat,
     EngineReady,
     EngineStart,
 )
 from caesura.worker.core.language.labelling import LabelRequest
 from caesura.worker.errors import EngineError, FatalError
 from caesura.worker.ports.engine import Engine, EngineModel, EngineWork
-
-__all__ = ["ChildEngine"]
 
 _PROCESS = f"{__package__}.child_process"
 _RUN = f"import sys; sys.path[:] = sys.argv[2:]; from {_PROCESS} import main; main(int(sys.argv[1]))"
@@ -84,7 +82,7 @@ class ChildEngine(Engine):
         self._max_deaths = max_deaths
         self._on_progress = on_progress
         self._run = run
-        self._answers = msgspec.msgpack.Decoder(BatchAnswer | EngineBeat)
+        self._answers = msgspec.msgpack.Decoder(BatchAnswer | EngineHeartbeat)
         self._number = 0
         self._forgotten: list[str] = []
         self._before = self._work = EngineWork()
@@ -128,7 +126,7 @@ class ChildEngine(Engine):
             self._note_death(frozenset())
             self._restart()
         self._number += 1
-        ask = BatchAsk(self._number, tuple(self._forgotten), tuple(requests))
+        ask = BatchRequest(self._number, tuple(self._forgotten), tuple(requests))
         self._forgotten.clear()
         self._on_progress()
         try:

@@ -1,7 +1,7 @@
-"""What a worker and its engine's process say to each other: MessagePack, a length before each message.
+"""The messages between a worker and its engine's process: MessagePack, each behind its length.
 
-The worker sends ``EngineStart`` once and then a ``BatchAsk`` a batch. The process answers ``EngineReady`` and then a
-``BatchAnswer`` an ask, and sends ``EngineBeat`` once a second while it computes a batch.
+The worker sends ``EngineStart`` once, then a ``BatchRequest`` for each batch. The process answers with ``EngineReady``,
+then with a ``BatchAnswer`` for each request. While it computes a batch it sends ``EngineHeartbeat`` once a second.
 """
 
 from __future__ import annotations
@@ -16,15 +16,13 @@ from caesura.schemas.labels import Labels
 from caesura.worker.core.language.labelling import LabelRequest
 from caesura.worker.ports.engine import EngineModel, EngineWork
 
-__all__ = ["BatchAnswer", "BatchAsk", "Channel", "EngineBeat", "EngineReady", "EngineStart"]
-
 _LENGTH = struct.Struct("<I")
 _BUFFER_BYTES = 1 << 16
 _Message = TypeVar("_Message")
 
 
 class EngineStart(msgspec.Struct, frozen=True, kw_only=True):
-    """What the engine is made of. limit_bytes: the most data memory that its process may have; 0: no limit."""
+    """The engine's models and limits. limit_bytes: data memory that its process may use; 0: no limit."""
 
     models_folder: str
     active: tuple[str, ...]
@@ -33,15 +31,15 @@ class EngineStart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EngineReady(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """The models are loaded and warm; or, in ``fatal``, why one cannot be used."""
+    """The models are loaded and warm; or ``fatal`` gives the reason why one cannot be used."""
 
     models: tuple[EngineModel, ...] = ()
     doubts: dict[str, str] = {}
     fatal: str | None = None
 
 
-class BatchAsk(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A batch. forget: sessions whose cached rows are dropped before it is computed."""
+class BatchRequest(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A batch to label. forget: sessions whose cached rows are dropped first."""
 
     number: int
     forget: tuple[str, ...]
@@ -49,7 +47,7 @@ class BatchAsk(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class BatchAnswer(msgspec.Struct, frozen=True, array_like=True, tag=True, gc=False):
-    """The labels of a batch and the engine's counters; or ``error``, and whether it is one that ends the worker."""
+    """The labels of a batch and the engine's counters; or an ``error``. fatal: the error ends the worker."""
 
     number: int
     labels: list[Labels]
@@ -58,15 +56,15 @@ class BatchAnswer(msgspec.Struct, frozen=True, array_like=True, tag=True, gc=Fal
     fatal: bool = False
 
 
-class EngineBeat(msgspec.Struct, frozen=True, array_like=True, tag=True, gc=False):
-    """A sign of life while a batch is computed. layer_rows: another number wherever it has gone on."""
+class EngineHeartbeat(msgspec.Struct, frozen=True, array_like=True, tag=True, gc=False):
+    """A sign of life while a batch is computed. layer_rows: a counter that changes as the computation advances."""
 
     number: int
     layer_rows: int
 
 
 class Channel:
-    """One end of a socket. Each call sends or takes one whole message."""
+    """One end of a socket. Each call sends or receives one whole message."""
 
     def __init__(self, end: socket.socket) -> None:
         self.socket = end
@@ -75,12 +73,12 @@ class Channel:
         self._filled = 0
 
     def send(self, message: msgspec.Struct) -> None:
-        """Send a message. Blocks; OSError, of which TimeoutError is one."""
+        """Send a message. Blocks. OSError, also TimeoutError."""
         payload = self._encoder.encode(message)
         self.socket.sendall(_LENGTH.pack(len(payload)) + payload)
 
     def take(self, decoder: msgspec.msgpack.Decoder[_Message]) -> _Message:
-        """Wait for a message. Blocks; EOFError: the other end is gone; OSError, of which TimeoutError is one."""
+        """Receive a message. Blocks. EOFError if the other end has closed; OSError, also TimeoutError."""
         self._fill(_LENGTH.size)
         end = _LENGTH.size + _LENGTH.unpack_from(self._held)[0]
         self._fill(end)

@@ -20,17 +20,15 @@ import msgspec
 
 from caesura.worker.adapters.onnx.child_messages import (
     BatchAnswer,
-    BatchAsk,
+    BatchRequest,
     Channel,
-    EngineBeat,
+    EngineHeartbeat,
     EngineReady,
     EngineStart,
 )
 from caesura.worker.adapters.onnx.engine import OnnxEngine
 from caesura.worker.errors import CaesuraError, FatalError
 from caesura.worker.ports.engine import Engine, EngineWork
-
-__all__ = ["main", "onnx_engine"]
 
 _PR_SET_PDEATHSIG = 1
 _BEAT_S = 1.0
@@ -97,7 +95,7 @@ class _Service:
     def run(self) -> None:
         """BatchAnswer until the other end is gone. EOFError, OSError; MemoryError ends the process, too."""
         threading.Thread(target=self._beat, name="beats", daemon=True).start()
-        decoder = msgspec.msgpack.Decoder(BatchAsk)
+        decoder = msgspec.msgpack.Decoder(BatchRequest)
         while True:
             ask = self._channel.take(decoder)
             for session in ask.forget:
@@ -107,7 +105,7 @@ class _Service:
             self._number = 0
             self._say(answer)
 
-    def _answer(self, ask: BatchAsk) -> BatchAnswer:
+    def _answer(self, ask: BatchRequest) -> BatchAnswer:
         try:
             labels = self._engine.label(ask.requests) if ask.requests else []
         except CaesuraError as error:
@@ -119,7 +117,7 @@ class _Service:
             return BatchAnswer(ask.number, [], self._work(), f"the engine raised {type(error).__name__}")
         return BatchAnswer(ask.number, labels, self._work())
 
-    def _say(self, message: BatchAnswer | EngineBeat) -> None:
+    def _say(self, message: BatchAnswer | EngineHeartbeat) -> None:
         with self._lock:
             self._channel.send(message)
 
@@ -131,7 +129,7 @@ class _Service:
             seen, before = self._number, seen
             if seen and seen == before:
                 with suppress(OSError):
-                    self._say(EngineBeat(seen, self._engine.work.layer_rows))
+                    self._say(EngineHeartbeat(seen, self._engine.work.layer_rows))
 
     def _work(self) -> EngineWork:
         """Return what the engine has done, and what this process has used; its memory is looked at once a second."""

@@ -1,16 +1,14 @@
-"""How many threads this process may use: the cgroup's quota, not the machine's cores.
+"""How many threads this process may use, by the cgroup's quota instead of the machine's cores.
 
-In a container ONNX Runtime's default is one thread a core of the machine; with a quota of two cores on a machine of
-sixty-four, these threads then wait for one another most of the time. The files are the kernel's: ``cpu.max`` (cgroup
-v2) and ``cpu.cfs_quota_us`` with ``cpu.cfs_period_us`` (v1).
+ONNX Runtime's default is one thread for each core of the machine, also in a container. With a quota of two cores on a
+machine of sixty-four, these threads wait for one another most of the time. The kernel's files are
+``cpu.max`` (cgroup v2) and ``cpu.cfs_quota_us`` with ``cpu.cfs_period_us`` (v1).
 """
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-
-__all__ = ["threads_allowed"]
 
 _CGROUPS = Path("/sys/fs/cgroup")
 _OWN_CGROUPS = Path("/proc/self/cgroup")
@@ -19,7 +17,7 @@ _OWN_CGROUPS = Path("/proc/self/cgroup")
 def threads_allowed(cgroups: Path = _CGROUPS, own: Path = _OWN_CGROUPS) -> int:
     """Return the number of threads that the quota, the affinity and the machine allow; at least 1.
 
-    A quota of two and a half cores gives two threads. Every cgroup from the process's own up to the root bounds it.
+    A quota of two and a half cores gives two threads. Each cgroup from the process's own to the root limits the number.
     """
     threads = len(os.sched_getaffinity(0))
     for folder in _folders(cgroups, own):
@@ -47,7 +45,7 @@ def _folders(cgroups: Path, own: Path) -> list[Path]:
 
 
 def _quota(folder: Path) -> float | None:
-    """Return the cores that a cgroup allows; None where it sets no bound."""
+    """Return the cores that a cgroup allows; None if it sets no limit."""
     try:
         if (folder / "cpu.max").exists():
             quota, period = (folder / "cpu.max").read_text(encoding="ascii").split()

@@ -25,8 +25,6 @@ from caesura.worker.inference.network.saturation import LARGEST_EXACT
 from caesura.worker.inference.network.streamed_network import StreamedNetwork
 from caesura.worker.ports.engine import Engine, EngineModel, EngineWork
 
-__all__ = ["OnnxEngine"]
-
 _STREAMED = "ct_transformer"
 _MAX_BATCH_PIECES = 4096
 _MAX_PASS_ROWS = 1024

@@ -1,8 +1,8 @@
 """A redis-py client for each topology, with every automatic retry of redis-py turned off.
 
 redis-py retries by default: three times from version 6 on, on connection errors and time-outs, and a cluster client
-also by asking for the slots anew. A claim or a write that is sent twice would be fenced off by itself and look like a
-loss, so no client here retries. Redirections (MOVED, ASK) are followed: the server that sends one has done nothing.
+also by asking for the slots anew. A write that is sent twice would refuse itself and look like a loss, so no client
+here retries. Redirections (MOVED, ASK) are followed: the server that sends one has done nothing.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel
 
 from caesura.worker.adapters.redis.settings import RedisSettings, RedisTopology, split_address
-
-__all__ = ["RedisClient", "make_client", "no_retry", "ping"]
 
 
 class RedisClient(Protocol):

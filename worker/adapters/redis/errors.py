@@ -16,8 +16,6 @@ from redis.sentinel import MasterNotFoundError
 
 from caesura.worker.errors import FatalError, ForeignStateError, StoreError
 
-__all__ = ["FOREIGN", "OUR_FAULT", "code_of", "store_error", "storing"]
-
 FOREIGN = (
     exceptions.RedisError,
     exceptions.RedisClusterException,

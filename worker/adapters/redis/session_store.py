@@ -22,8 +22,6 @@ from caesura.worker.adapters.redis.errors import storing
 from caesura.worker.adapters.redis.settings import RedisSettings
 from caesura.worker.ports.session_store import SessionStore, StoredHead, StoreWrite
 
-__all__ = ["RedisSessionStore", "connect", "partition_key"]
-
 _SESSION = b"s:"
 _FIELDS_A_SCAN = 500
 """Fields that one HSCAN brings: enough to be quick, few enough not to hold up a Redis that others use."""

@@ -9,9 +9,8 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import Meta
 
-__all__ = ["RedisSettings", "RedisTopology", "split_address"]
+from caesura.worker.whole_numbers import MAX_PORT, whole_number
 
-_ROLL_OUT = {"change": "at a roll-out"}
 _NEVER = {"change": "never: another Redis has no state, and sessions are rebuilt"}
 
 
@@ -28,60 +27,42 @@ class RedisSettings:
     """Everything that a client of the session store is made of. Raises ValueError where fields contradict each other.
 
     Client retries are not a setting: an unanswered write may have happened, and only the protocol knows what follows.
+
+    addresses: ``host:port`` of the server, of the Sentinels, or of some nodes of the cluster; or
+        ``unix:/path/to/socket``.
+    topology: The kind of Redis at the addresses.
+    sentinel_service: Name of the master that the Sentinels watch.
+    database: Number of the database; a cluster has only 0.
+    username: ACL user.
+    password: Its password.
+    sentinel_username: ACL user of the Sentinels.
+    sentinel_password: Its password.
+    tls: Use TLS, for the Sentinels too.
+    tls_ca_file: PEM file of the authorities; empty: the system's.
+    tls_certificate_file: PEM file of the client's certificate.
+    tls_key_file: PEM file of its key.
+    tls_key_password: Password of the key.
+    tls_check_hostname: Require the server's certificate to carry the name that was dialled.
+    connect_timeout_s: Time-out of one attempt to connect.
+    timeout_s: A call that takes longer counts as unanswered.
     """
 
-    addresses: Annotated[
-        tuple[str, ...],
-        Meta(
-            min_length=1,
-            description="`host:port` of the server, of the Sentinels, or of some nodes of the cluster; or "
-            "`unix:/path/to/socket`.",
-            extra=_NEVER,
-        ),
-    ] = ("127.0.0.1:6379",)
-    topology: Annotated[RedisTopology, Meta(description="What answers at the addresses.", extra=_ROLL_OUT)] = (
-        RedisTopology.STANDALONE
-    )
-    sentinel_service: Annotated[str, Meta(description="Name of the master that the Sentinels watch.", extra=_NEVER)] = (
-        ""
-    )
-    database: Annotated[
-        int, Meta(ge=0, le=1_000_000, description="Number of the database; a cluster has only 0.", extra=_NEVER)
-    ] = 0
-    username: Annotated[str | None, Meta(description="ACL user.", extra=_ROLL_OUT)] = None
-    password: Annotated[str | None, Meta(description="Its password.", extra=_ROLL_OUT)] = field(
-        default=None, repr=False
-    )
-    sentinel_username: Annotated[str | None, Meta(description="ACL user of the Sentinels.", extra=_ROLL_OUT)] = None
-    sentinel_password: Annotated[str | None, Meta(description="Its password.", extra=_ROLL_OUT)] = field(
-        default=None, repr=False
-    )
-    tls: Annotated[bool, Meta(description="Speak TLS, to the Sentinels too.", extra=_ROLL_OUT)] = False
-    tls_ca_file: Annotated[
-        str | None, Meta(description="PEM file of the authorities; empty: the system's.", extra=_ROLL_OUT)
-    ] = None
-    tls_certificate_file: Annotated[
-        str | None, Meta(description="PEM file of the client's certificate.", extra=_ROLL_OUT)
-    ] = None
-    tls_key_file: Annotated[str | None, Meta(description="PEM file of its key.", extra=_ROLL_OUT)] = None
-    tls_key_password: Annotated[str | None, Meta(description="Password of the key.", extra=_ROLL_OUT)] = field(
-        default=None, repr=False
-    )
-    tls_check_hostname: Annotated[
-        bool, Meta(description="The certificate must carry the name that was dialled.", extra=_ROLL_OUT)
-    ] = True
-    connect_timeout_s: Annotated[
-        float, Meta(ge=0.05, le=60, description="One attempt to connect.", extra=_ROLL_OUT)
-    ] = 1.0
-    timeout_s: Annotated[
-        float,
-        Meta(
-            ge=0.05,
-            le=60,
-            description="An answer that takes longer counts as none; its checkpoint is aborted.",
-            extra=_ROLL_OUT,
-        ),
-    ] = 2.0
+    addresses: Annotated[tuple[str, ...], Meta(min_length=1, extra=_NEVER)] = ("127.0.0.1:6379",)
+    topology: RedisTopology = RedisTopology.STANDALONE
+    sentinel_service: Annotated[str, Meta(extra=_NEVER)] = ""
+    database: Annotated[int, Meta(ge=0, le=1_000_000, extra=_NEVER)] = 0
+    username: str | None = None
+    password: str | None = field(default=None, repr=False)
+    sentinel_username: str | None = None
+    sentinel_password: str | None = field(default=None, repr=False)
+    tls: bool = False
+    tls_ca_file: str | None = None
+    tls_certificate_file: str | None = None
+    tls_key_file: str | None = None
+    tls_key_password: str | None = field(default=None, repr=False)
+    tls_check_hostname: bool = True
+    connect_timeout_s: Annotated[float, Meta(ge=0.05, le=60)] = 1.0
+    timeout_s: Annotated[float, Meta(ge=0.05, le=60)] = 2.0
 
     def __post_init__(self) -> None:
         self._require_fitting_topology()
@@ -148,8 +129,9 @@ def _require_no_url(address: str) -> None:
 
 def split_address(address: str) -> tuple[str, int]:
     """Return host and port of ``host:port``, the host perhaps an IPv6 address in brackets. Raises ValueError."""
-    host, _, port = address.rpartition(":")
+    host, _, told = address.rpartition(":")
+    port = whole_number(told, MAX_PORT)
     host = host.removeprefix("[").removesuffix("]")
-    if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65_536:
+    if not host or not port:
         raise ValueError(f"an address is host:port, and {address!r} is not")
-    return host, int(port)
+    return host, port

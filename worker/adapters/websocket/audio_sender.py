@@ -1,12 +1,11 @@
-"""Audio to a recogniser, over one connection after another: nothing that was read is lost between two of them.
+"""Sends audio to a recogniser, and loses none if the connection breaks and is made again.
 
-1. One thread at a time reads, straight from the file descriptor: it waits until there is something, a little at a time,
-   so that it can be told to stop, and so that no buffer of the interpreter's is left locked when the process ends.
-2. A chunk is kept until the server has answered the ping sent behind it: only then is it known to have arrived, for
-   what was merely sent may lie in a connection that is broken already. (A server that answers none is cut off after
-   40 s by the library, which sends pings of its own.)
-3. The next connection begins with the chunks that were kept. **So what was on its way when a connection broke may be
-   heard twice, and is never lost**: whether it arrived, or only its answer was lost, nobody can tell.
+1. One thread reads the file descriptor directly. It polls with a short time-out, so that it can be stopped, and so that
+   no buffer of the interpreter stays locked when the process ends.
+2. A chunk is kept until the server answers the ping that follows it, because a sent chunk may be lost in a connection
+   that is already broken. (websockets sends pings too, and closes a connection without an answer after 40 s.)
+3. The next connection begins with the kept chunks. **So the recogniser may hear audio twice, but misses none**: a lost
+   chunk and a lost answer look the same.
 """
 
 from __future__ import annotations
@@ -29,22 +28,20 @@ try:
 except ImportError as error:
     raise FatalError("a WebSocket needs the package websockets: install Caesura with its extra web") from error
 
-__all__ = ["Audio", "AudioSender"]
-
 _LOOK_AGAIN_MS = 50
 _STOPS_WITHIN_S = 1.0
-_BREATH_S = 0.02
-"""Between a chunk and its ping. The first that is sent into a broken connection has it reset, and the next one closes
-the socket, with what the server had said before and nobody has read yet: so that is read first."""
+_PING_DELAY_S = 0.02
+"""Between a chunk and its ping. The first write to a broken connection resets it, and the next one closes the socket
+with the server's unread messages. The delay lets them be read first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audio:
     """Raw audio to send, in chunks, at most as fast as it was spoken (``bytes_a_second``; 0: as fast as it comes).
 
-    source: the file descriptor that it is read from, and nobody else reads. finish: the text message that tells the
-    recogniser that the audio is over; none where it is empty. answered_within_s: how long a server is waited for that
-    answers no ping once all was sent; then what was sent has arrived.
+    source: file descriptor to read; no other reader uses it. finish: text message that tells the recogniser that the
+    audio is over; empty: none. answered_within_s: how long to wait, after the last chunk, for a server that answers no
+    ping; afterwards the chunks count as received.
     """
 
     source: int
@@ -55,7 +52,7 @@ class Audio:
 
 
 class AudioSender:
-    """Sends a client's audio, as the head of this file says. ``over`` and ``check`` are for between two connections."""
+    """Sends a client's audio by the rules above. Call ``over`` and ``check`` between two connections."""
 
     def __init__(self, audio: Audio) -> None:
         self._audio = audio
@@ -70,13 +67,13 @@ class AudioSender:
         return self._ended and not self._kept
 
     def check(self) -> None:
-        """Raise FatalError where the audio could not be read."""
+        """Raise FatalError if the audio could not be read."""
         if self._fault is not None:
             raise FatalError(f"the audio cannot be read: {self._fault.strerror}")
 
     @contextlib.contextmanager
     def sending(self, connection: ClientConnection) -> Iterator[None]:
-        """Send over this connection until the end of the block; whatever breaks it is left to who reads from it."""
+        """Send over this connection until the end of the block. Errors of the connection are left to its reader."""
         stopping = threading.Event()
         thread = threading.Thread(target=self._run, args=(connection, stopping), name="audio", daemon=True)
         thread.start()
@@ -85,13 +82,13 @@ class AudioSender:
         finally:
             stopping.set()
             thread.join(_STOPS_WITHIN_S)
-            if thread.is_alive():  # it waits for a server that takes no more
+            if thread.is_alive():  # the server does not read, so send blocks
                 with contextlib.suppress(OSError):
                     connection.socket.shutdown(socket.SHUT_RDWR)
                 thread.join()
 
     def _run(self, connection: ClientConnection, stopping: threading.Event) -> None:
-        answers: deque[threading.Event] = deque()  # of the chunks kept, from the first on: as many as were sent here
+        answers: deque[threading.Event] = deque()  # of the kept chunks that this connection has sent
         try:
             with contextlib.suppress(WebSocketException, OSError):
                 self._send(connection, stopping, answers)
@@ -100,42 +97,42 @@ class AudioSender:
                 elif not stopping.is_set():
                     self._end(connection, stopping, answers)
         finally:
-            self._let_go(answers)
+            self._drop_received(answers)
 
     def _send(self, connection: ClientConnection, stopping: threading.Event, answers: deque[threading.Event]) -> None:
         began_s, sent, rate = time.monotonic(), 0, self._audio.bytes_a_second
-        while len(answers) < len(self._kept) or self._keep_next(stopping):
+        while len(answers) < len(self._kept) or self._read_chunk(stopping):
             if stopping.is_set():
                 return
             chunk = self._kept[len(answers)]
             connection.send(chunk)
-            stopping.wait(min(_BREATH_S, len(chunk) / rate / 2) if rate else 0.0)
+            stopping.wait(min(_PING_DELAY_S, len(chunk) / rate / 2) if rate else 0.0)
             answers.append(connection.ping())
             sent += len(chunk)
             stopping.wait(max(0.0, began_s + sent / rate - time.monotonic()) if rate else 0.0)
-            self._let_go(answers)
+            self._drop_received(answers)
 
     def _end(self, connection: ClientConnection, stopping: threading.Event, answers: deque[threading.Event]) -> None:
-        """Say that it was all, and wait until it has arrived."""
+        """Send the finish message, and wait until all chunks have arrived."""
         if self._audio.finish:
             connection.send(self._audio.finish)
         left, answered_at_s = len(answers), time.monotonic()
         while answers and not stopping.wait(_LOOK_AGAIN_MS / 1000):
-            self._let_go(answers)
+            self._drop_received(answers)
             if len(answers) < left:
                 left, answered_at_s = len(answers), time.monotonic()
             elif time.monotonic() - answered_at_s > self._audio.answered_within_s:
                 answers.clear()
                 self._kept.clear()
 
-    def _let_go(self, answers: deque[threading.Event]) -> None:
-        """Forget the chunks that are known to have arrived."""
+    def _drop_received(self, answers: deque[threading.Event]) -> None:
+        """Drop the chunks that are known to have arrived."""
         while answers and answers[0].is_set():
             answers.popleft()
             self._kept.popleft()
 
-    def _keep_next(self, stopping: threading.Event) -> bool:
-        """Read one more chunk, the last one perhaps a shorter one. False at the end, a fault, or told to stop."""
+    def _read_chunk(self, stopping: threading.Event) -> bool:
+        """Read and keep one more chunk; the last may be shorter. False at the end, after a fault or a stop."""
         poll = select.poll()
         poll.register(self._audio.source, select.POLLIN)
         while (missing := self._audio.chunk_bytes - len(self._gathered)) > 0:
@@ -146,7 +143,7 @@ class AudioSender:
             try:
                 read = os.read(self._audio.source, missing)
             except BlockingIOError:
-                continue  # somebody has made it one that does not block
+                continue  # another process has made the descriptor non-blocking
             except OSError as error:
                 self._fault = error
                 return False

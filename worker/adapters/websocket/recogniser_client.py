@@ -10,13 +10,39 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from caesura.worker.adapters.websocket.audio_sender import Audio, AudioSender
-from caesura.worker.adapters.websocket.shown_address import shown_address
 from caesura.worker.errors import FatalError, RetriableError
+
+__all__ = ["Audio", "RecogniserClient", "Reconnected", "is_address", "shown_address"]
+
+
+def shown_address(url: str) -> str:
+    """Return an address without what may be a secret in it: its user and password, and its query."""
+    scheme, _, rest = url.partition("://")
+    return f"{scheme}://{rest.partition('?')[0].rpartition('@')[2]}"
+
+
+def is_address(source: str) -> bool:
+    """Tell whether messages come from an address. FatalError where it is one that nothing can be asked at."""
+    scheme, there_is, _ = source.partition("://")
+    if not there_is or os.path.exists(source):  # noqa: PTH110 - Path's raises for what is too long for a path
+        return False
+    if scheme not in ("ws", "wss"):
+        raise FatalError(f"{shown_address(source)}: an address begins with ws:// or wss://")
+    try:
+        named = urlsplit(source)
+        if named.hostname and named.port != 0:
+            return True
+    except ValueError:  # a port that is no number, or too large a one
+        pass
+    raise FatalError(f"{shown_address(source)}: an address is ws://host:port, and a port is 1 to 65535")
+
 
 try:
     from websockets.exceptions import ConnectionClosed, InvalidStatus, InvalidURI, WebSocketException
@@ -24,7 +50,6 @@ try:
 except ImportError as error:
     raise FatalError("a WebSocket needs the package websockets: install Caesura with its extra web") from error
 
-__all__ = ["Audio", "RecogniserClient", "Reconnected"]
 
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.25, 8.0
 _MAX_MESSAGE_BYTES = 16 * 1024 * 1024

@@ -30,15 +30,6 @@ from caesura.schemas.state import ChosenOptions, SessionStatus
 from caesura.worker.core.decoding.silence import audio_clock_after, listens_after, silence_due_ms
 from caesura.worker.core.language.rules import DecodingRules
 
-__all__ = [
-    "Admission",
-    "AdmissionDecision",
-    "OfferOutcome",
-    "PassedGap",
-    "Timer",
-    "forgotten_at_ms",
-]
-
 _MAX_KNOWN_GAPS = 64
 
 

@@ -8,8 +8,6 @@ from caesura.schemas.events import WordsEvent
 from caesura.worker.core.decoding.admission import PassedGap
 from caesura.worker.core.decoding.context import Origin
 
-__all__ = ["AppliedEvent"]
-
 
 class AppliedEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An admitted event. has_audio_clock: whether the session's silence is counted on its audio clock, from it on.

@@ -16,18 +16,14 @@ from collections.abc import Sequence
 
 from msgspec import Raw
 
-from caesura.schemas.labels import NO_LABELS, Disfluency, Labels, Punctuation
-from caesura.schemas.state import ModelWord, ModelWordPiece
-from caesura.schemas.stored_words import encode_word, word_array
+from caesura.schemas.labels import COMMAS, NO_LABELS, Disfluency, Labels, Punctuation
+from caesura.schemas.state import ModelWord, ModelWordPiece, encode_word, word_array
 from caesura.worker.core.decoding.european_guard import guard_european_tags
 from caesura.worker.core.decoding.kept_words import guard_tags
 from caesura.worker.core.language.rules import primary_language
 from caesura.worker.core.numbers.european_numbers import EUROPEAN
 
-__all__ = ["Buffer", "final_tags"]
-
 _SENTENCE_END = re.compile(b"[" + bytes(mark.value for mark in Punctuation if mark.ends_sentence) + b"]")
-_COMMAS = frozenset((Punctuation.COMMA.value, Punctuation.ENUMERATION_COMMA.value))
 _INSIDE = frozenset((Disfluency.I_RM.value, Disfluency.I_IM.value))
 _MARKS = frozenset(mark.value for mark in Punctuation if mark is not Punctuation.NONE)
 
@@ -147,7 +143,7 @@ class Buffer:
 
     def last_comma(self, look_ahead_words: int, least: int) -> int | None:
         """Return where to cut after the last comma that frees ``least`` words and has enough after it, or None."""
-        return self._last(_COMMAS, least, len(self.words) - look_ahead_words)
+        return self._last(COMMAS, least, len(self.words) - look_ahead_words)
 
     def last_mark(self, least: int, most: int) -> int | None:
         """Return the largest count of words from ``least`` to ``most`` that ends in a mark, or None."""

@@ -5,33 +5,59 @@ A buffer keeps its model until its start has moved: labels of two models never s
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from msgspec.structs import replace
 
 from caesura.schemas.labels import Labels
 from caesura.worker.core.decoding.buffer import Buffer
 from caesura.worker.core.decoding.context import DecodingContext
+from caesura.worker.core.decoding.corrections import take_back_pieces
 from caesura.worker.core.decoding.european_guard import keep_european_numbers_whole
 from caesura.worker.core.decoding.kept_numbers import marks_around_numbers
 from caesura.worker.core.decoding.kept_words import join_answers
-from caesura.worker.core.decoding.provisional_labels import ProvisionalLabels
+from caesura.worker.core.decoding.tag_questions import mark_tag_questions
 from caesura.worker.core.language.labelling import LabelRequest
 from caesura.worker.core.language.rules import primary_language
 from caesura.worker.core.numbers.european_numbers import EUROPEAN
 
-__all__ = ["BufferLabels"]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvisionalLabels:
+    """What one labelling said of a buffer from a word on to its end.
+
+    start, first, end: the session's counts of model words before the buffer, the first labelled word, and its end as of
+    that labelling. model: what labelled it.
+    """
+
+    model: str | None
+    start: int
+    first: int
+    end: int
+    labels: Labels
+
+    def answer(self, buffer: Buffer, model: str | None, wanted: range) -> Labels | None:
+        """Return the labels of the buffer's words ``wanted``, where the same buffer was labelled; else None."""
+        here = (self.model, self.start, self.end) == (model, buffer.start, buffer.end)
+        skipped = buffer.start + wanted.start - self.first
+        return self.labels.part(skipped, skipped + len(wanted)) if here and skipped >= 0 else None
+
+    def over(self, buffer: Buffer) -> Labels:
+        """Return the labels of now of the buffer's words: these, and the buffer's own before them."""
+        seam = max(self.first - buffer.start, buffer.frozen)
+        return buffer.labels.continued(seam, self.labels.part(buffer.start + seam - self.first))
 
 
 class BufferLabels:
-    """model: what labels the buffer; None: nothing does. lang: of the session. outlook: labels that may change."""
+    """model: what labels the buffer; None: nothing does. provisional_labels: labels that may change."""
 
-    __slots__ = ("_buffer", "_context", "_session", "lang", "model", "provisional_labels")
+    __slots__ = ("_buffer", "_context", "_session", "model", "provisional_labels")
 
-    def __init__(self, context: DecodingContext, session: str, buffer: Buffer, model: str | None, lang: str) -> None:
+    def __init__(self, context: DecodingContext, session: str, buffer: Buffer, model: str | None) -> None:
         self._context = context
         self._session = session
         self._buffer = buffer
         self.model = model
-        self.lang = lang
         self.provisional_labels: ProvisionalLabels | None = None
 
     @property
@@ -88,7 +114,7 @@ class BufferLabels:
             probabilities=rules.probabilities,
         )
 
-    def take(self, answer: Labels | None, first: int, end: int, *, punctuation: bool) -> Labels | None:
+    def take(self, answer: Labels | None, first: int, end: int, *, punctuation: bool, lang: str) -> Labels | None:
         """Return the labels of the words from ``first`` to ``end``; where it looks ahead, keep those behind apart.
 
         answer: to ``request``, where it asked; None where there is none, so None is returned. punctuation: whether
@@ -106,8 +132,10 @@ class BufferLabels:
             )
         else:
             labels = answer
-        if labels is not None and any(labels.punctuation):
-            labels = self._with_whole_phrases(labels, first)
+        if labels is not None and self.model is not None:
+            labels = self._without_pieces(labels, first, lang)
+        if labels is not None and punctuation and self.model is not None:
+            labels = self._with_whole_phrases(labels, first, lang)
         if labels is None or not self._context.looks_ahead:
             return labels
         start = self._buffer.start
@@ -116,14 +144,24 @@ class BufferLabels:
         )
         return labels.part(0, end - first)
 
-    def _with_whole_phrases(self, labels: Labels, first: int) -> Labels:
+    def _without_pieces(self, labels: Labels, first: int, lang: str) -> Labels:
+        if primary_language(lang) in EUROPEAN:
+            return labels
+        known = self._buffer.labels.disfluency[:first] or bytes(first)
+        before = labels.disfluency or bytes(len(labels))
+        tags = bytearray(known + before)
+        take_back_pieces(self._buffer.views, tags, first)
+        return labels if tags[first:] == before else replace(labels, disfluency=before).with_tags(bytes(tags[first:]))
+
+    def _with_whole_phrases(self, labels: Labels, first: int, lang: str) -> Labels:
         marks = bytearray(self._buffer.labels.punctuation[:first] + labels.punctuation)
         views, digit_commas = self._buffer.views, self._context.rules.digit_commas
-        if (language := primary_language(self.lang)) in EUROPEAN:
+        if (language := primary_language(lang)) in EUROPEAN:
             keep_european_numbers_whole(views, marks, first, language, digit_commas=digit_commas)
         else:
             marks_around_numbers(views, marks, first, look_ahead_words=self.look_ahead, digit_commas=digit_commas)
             join_answers(views, marks, first)
+            mark_tag_questions(views, marks, first)
         return labels.with_marks(bytes(marks[first:]))
 
     def _asked_end(self, end: int) -> int:

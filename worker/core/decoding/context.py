@@ -12,7 +12,14 @@ from caesura.worker.core.decoding.decoding_counts import DecodingCounts
 from caesura.worker.core.language.rules import DecodingRules, ModelTable
 from caesura.worker.core.language.words import SegmenterFactory, whitespace_segmenters
 
-__all__ = ["DecodingContext", "Origin"]
+NO_LIMIT = 2**62
+
+
+@dataclass(slots=True)
+class SegmentLimit:
+    """How many words a segment may have now: fewer where a broker refused a longer one."""
+
+    words: int = NO_LIMIT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +27,7 @@ class DecodingContext:
     """Rules, models and segmenters of a worker, the input partition, and where its sessions count what they do.
 
     looks_ahead: whether a step asks for labels that it cannot use yet, for those who show unfrozen words
-    (``tentative``); it changes no frozen label.
+    (``tentative``); it changes no frozen label. limit: of a segment's words.
     """
 
     topic: str
@@ -30,6 +37,7 @@ class DecodingContext:
     segmenters: SegmenterFactory = whitespace_segmenters
     counts: DecodingCounts = field(default_factory=DecodingCounts)
     looks_ahead: bool = False
+    limit: SegmentLimit = field(default_factory=SegmentLimit)
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True, gc=False):

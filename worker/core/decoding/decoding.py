@@ -10,9 +10,10 @@ Rules:
 
 1. A step whenever the session's count of model words is a multiple of F, inside an event too, and on a flush.
 2. A step labels the buffer, cuts at each sentence end with T words after it, publishes what is settled (mode
-   ``settled``; in mode ``clause`` up to a mark), and cuts by length where another step would not fit. After a cut the
-   rest is not relabelled before the next step. It asks for the labels that it can use, and for none that is settled and
-   known: of the words with T or L words after them, and of what a cut by length may free.
+   ``settled``) or stands before a mark with enough words after it (mode ``clause``), and cuts by length where another
+   step would not fit. After a cut the rest is not relabelled before the next step. It asks for the labels that it can
+   use, and for none that is settled and known: of the words with T or L words after them, and of what a cut by length
+   may free.
 3. Frozen words stay as left context (ADR 0014; the paper keeps none) until more than ``max_context_words`` of
    ended sentences stand there; then all but the last ``context_words`` of them go. Where the buffer is full, left
    context is the first to go.
@@ -26,7 +27,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 from caesura.schemas.events import Emission, WordsEvent
 from caesura.schemas.labels import Disfluency, Labels
@@ -42,8 +43,6 @@ from caesura.worker.core.language.labelling import LabelRequest
 from caesura.worker.core.language.rules import primary_language
 from caesura.worker.core.language.words import HeldBack, WordSegmenter
 from caesura.worker.core.overlays.beside import Beside
-
-__all__ = ["Decoder", "Work"]
 
 _BESIDE_WORDS = 12
 """So many words before and behind a segment's are told to what renders it."""
@@ -84,7 +83,7 @@ class Decoder:
             labels=state.labels,
         )
         self.segmenter: WordSegmenter = context.segmenters(primary_language(state.lang), held)
-        self.labels = BufferLabels(context, writer.session, self.buffer, state.model, state.lang)
+        self.labels = BufferLabels(context, writer.session, self.buffer, state.model)
         self.tag = state.tag
         self.audio_end_ms = state.audio_end_ms
         self.unrecorded_offset = state.unrecorded_offset
@@ -158,7 +157,7 @@ class Decoder:
         if event.lang.casefold() != self.lang.casefold():
             yield from self.clear(Cause.LANGUAGE)
             self.segmenter = self.context.segmenters(primary_language(event.lang), HeldBack())
-        self.lang = self.labels.lang = event.lang
+        self.lang = event.lang
         if event.configure is not None:
             yield from self._configure(event)
         if applied.restarted:
@@ -239,7 +238,7 @@ class Decoder:
             if labels is None:
                 request = self.labels.request(first, end, sentence_end=sentence_end)
                 answer = None if request is None else (yield request)
-                labels = self.labels.take(answer, first, end, punctuation=self.options.punctuation)
+                labels = self.labels.take(answer, first, end, punctuation=self.options.punctuation, lang=self.lang)
             if first < end:
                 self._take(labels, first, look_ahead)
         if flush:
@@ -247,7 +246,7 @@ class Decoder:
         if self.options.emission is Emission.SETTLED:
             self._publish_settled(len(buffer) - look_ahead)
         elif self.options.emission is Emission.CLAUSE:
-            self._publish_clause(len(buffer) - look_ahead)
+            self._publish_clause(len(buffer) - self._words_after_marks)
         if (too_many := self._too_many()) > 0:
             self._cut_by_length(look_ahead, too_many)
 
@@ -262,7 +261,7 @@ class Decoder:
     def _cut_sentences(self) -> None:
         """Apply Algorithm 1 until no cut is left, and let go of left context that is too long."""
         buffer, rules = self.buffer, self.context.rules
-        for cut in buffer.cuts(self.options.look_ahead_words):
+        for cut in buffer.cuts(self._words_after_marks):
             self._publish(cut, Cause.SENTENCE)
         past = buffer.past(more_than=max(rules.max_context_words, rules.context_words))
         if past:
@@ -271,7 +270,15 @@ class Decoder:
     def _labels_end(self, look_ahead: int) -> int:
         """Return the end of the words whose labels a step can use: to cut, to settle, or to make room."""
         size = len(self.buffer.words)
-        return max(size - min(look_ahead, self.options.look_ahead_words), min(self._too_many(), size))
+        return max(size - min(look_ahead, self._words_after_marks), min(self._too_many(), size))
+
+    @property
+    def _words_after_marks(self) -> int:
+        """Return how many words follow a mark before the words up to it are published."""
+        asked = self.options.look_ahead_words
+        if self.options.emission is Emission.CLAUSE:
+            return min(asked, self.labels.look_ahead, self.context.rules.clause_look_ahead_words)
+        return asked
 
     def _too_many(self) -> int:
         """Return how many words must go before another step fits; at most zero: none."""
@@ -298,7 +305,7 @@ class Decoder:
             self._publish(end, Cause.SETTLED)
 
     def _publish_clause(self, end: int) -> None:
-        """Publish the settled words before ``end`` up to their last mark, or all of them where they are too many.
+        """Publish the words before ``end`` up to their last mark, or all of them where they are too many.
 
         A mark counts only with ``min_clause_words`` before it: a translator does badly with a word or two.
         """
@@ -339,16 +346,17 @@ class Decoder:
         self.buffer.drop(end)
 
     def _publish(self, end: int, cause: Cause, *, session_end: bool = False, pause: Pause | None = None) -> None:
-        """Freeze the words before ``end`` and write them, split where a sentence ends among them."""
+        """Freeze the words before ``end`` and write them, split where a sentence ends and where they are too many."""
         buffer, start = self.buffer, self.buffer.frozen
         if end <= start and not session_end:
             return
         self.tag = buffer.freeze(end, self.tag, self.lang)
         self._count_frozen(start, end, cause)
-        for stop in (*buffer.sentence_ends(start, end - 1), max(start, end)):
+        ends = buffer.sentence_ends(start, end - 1)
+        for stop in _within((*ends, max(start, end)), start, self.context.limit.words):
             self.writer.write(
                 FrozenWords(buffer.words[start:stop], buffer.labels.part(start, stop), self.beside(start, stop)),
-                cause=cause if stop >= end else Cause.SENTENCE,
+                cause=Cause.SENTENCE if stop in ends else cause,
                 lang=self.lang,
                 model=self.labels.model,
                 frozen_ms=self.now_ms,
@@ -364,3 +372,13 @@ class Decoder:
         counts.freeze_delay_words.update(range(size - end, size - start))
         if self.labels.model is None and cause is not Cause.FALLBACK:
             counts.unmodelled_words += max(end - start, 0)
+
+
+def _within(stops: Sequence[int], start: int, most: int) -> Iterator[int]:
+    """Yield the stops, and more of them where one is further than ``most`` words from the one before."""
+    for stop in stops:
+        while stop - start > most:
+            start += most
+            yield start
+        yield stop
+        start = stop

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, fields, replace
 
 from caesura.schemas.segments import Cause
 
-__all__ = ["DecodingCounts"]
-
 
 @dataclass(slots=True)
 class DecodingCounts:

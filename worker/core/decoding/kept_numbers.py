@@ -9,8 +9,7 @@ Rules of tags:
    and no cue (a filler or an editing term) follows. What is said again at once may go, where the two are not read
    together ("five five" are), and so may "one" alone, also before another ("one one thing").
 2. A number whose first words are frozen as kept stays whole.
-3. Of two numbers of one kind with an editing term between them, the first was taken back, with no more before it than
-   stands before the second one as well: "the second no the twelfth", 大街二十七号不对二十九号.
+3. Of two numbers of one kind with an editing term between them, the first was taken back (``corrections``).
 
 Rules of marks: none inside of a number, but a comma before the year of a date that begins with its month; none between
 single digits and letters, unless commas between them are wanted. No sentence ends between the parts of an address or a
@@ -20,57 +19,47 @@ Chinese amount (八块 七毛, 三号楼 一四八), between a date and its hour
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from caesura.schemas.labels import Disfluency, Punctuation
-from caesura.worker.core.numbers.spoken_numbers import NumberKind, NumberSpan, is_number_word, number_spans
-
-__all__ = ["keep_numbers", "marks_around_numbers"]
+from caesura.schemas.labels import COMMAS, SENTENCE_ENDS, Disfluency, Punctuation
+from caesura.worker.core.decoding.corrections import MOST_UNITS, SOUNDS, Corrections
+from caesura.worker.core.decoding.unfrozen_tags import IN_FILLER, IN_REPARANDUM, OUT
+from caesura.worker.core.language.normalisation import word_set
+from caesura.worker.core.numbers.spoken_numbers import MONTHS, NumberKind, NumberSpan, is_number_word, number_spans
 
 _WINDOW = 16
 """Words around those to decide about that are searched for numbers."""
 
-_OUT = Disfluency.O.value
-_REPARANDUM = (Disfluency.B_RM.value, Disfluency.I_RM.value)
-_FILLER = (Disfluency.B_IM.value, Disfluency.I_IM.value)
 _DAYS = (NumberKind.ORDINAL, NumberKind.DATE)
 _JOINED_OVER_FILLERS = (NumberKind.CARDINAL, NumberKind.DECIMAL, NumberKind.DATE)
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_SOUNDS = _set("um umm uh uhh er erm ah eh hm hmm mm 嗯 呃 啊")
-_AMOUNT_WORDS = _set(
+_AMOUNT_WORDS = word_set(
     """and point dollar dollars cent cents pound pounds pence euro euros percent of the 块 元 角 毛 分 号 月 年 日 点
     岁 度 单元 楼 号楼 栋 层 室"""
 )
-_ONE, _BEFORE_ONE = ("one",), _set("the this that which each every")
-_MOST_LEAD_IN, _MOST_UNITS = 3, 2
-_ENDS = (Punctuation.PERIOD.value, Punctuation.QUESTION.value)
-_COMMAS = (Punctuation.COMMA.value, Punctuation.ENUMERATION_COMMA.value)
-_CODE_WORDS = _set("zero oh one two three four five six seven eight nine double triple underscore dot slash")
+_ONE, _BEFORE_ONE = ("one",), word_set("the this that which each every")
+_CODE_WORDS = word_set("zero oh one two three four five six seven eight nine double triple underscore dot slash")
 _ALSO_WORDS = frozenset("ai")
-_MONTHS = _set("january february march april may june july august september october november december")
 _INSIDE = frozenset(("and", "of", "point", "the"))
-_BETWEEN_NUMBERS = _set("over point times plus minus to by")
-_ADDRESS_PARTS = _set("apartment flat room suite unit building block floor gate door")
-_TIME_WORDS = _set(
+_THEN, _THEN_WORDS = word_set("后来 又 再 还 另外"), 4
+_BETWEEN_NUMBERS = word_set("over point times plus minus to by")
+_ADDRESS_PARTS = word_set("apartment flat room suite unit building block floor gate door")
+_TIME_WORDS = word_set(
     "in on at for within since by until till between from to and the of around about before after 在 从 到"
 )
 _LISTED = 6
-_BEFORE_AMOUNTS = _set("then us me him them cost costs paid is are was were about around only than of the a an")
+_BEFORE_AMOUNTS = word_set("then us me him them cost costs paid is are was were about around only than of the a an")
 _YEARS = range(1000, 2200)
 _CODE_LETTERS = 3
 _NONE = Punctuation.NONE.value
 _MONEY_UNITS, _PLACE_UNITS = tuple("块元角毛度"), ("楼", "单元", "栋", "幢", "层", "座", "弄")
-_BEHIND_NUMBERS = _set("的 室 号 房 房间 块 元 人 个 度 米 克")
-_BEHIND_DATES = _set("早上 上午 中午 下午 傍晚 晚上 夜里 凌晨 在 at")
+_BEHIND_NUMBERS = word_set("的 室 号 房 房间 块 元 人 个 度 米 克")
+_BEHIND_DATES = word_set("早上 上午 中午 下午 傍晚 晚上 夜里 凌晨 在 at")
 _BEFORE_DATES = frozenset("在从于自到最晚迟早截至止")
 _TOPIC_CHARACTERS, _READ_OUT_DIGITS = 3, 4
-_ANSWERS = _set("yes yeah yep no nope okay ok right sure hm mm-hm uh-huh")
-_CHINESE_ANSWERS = _set(
+_ANSWERS = word_set("yes yeah yep no nope okay ok right sure hm mm-hm uh-huh")
+_CHINESE_ANSWERS = word_set(
     "好 好的 好吧 行 行吧 可以 对 对的 对吧 是 是的 嗯 哦 没有 没 没错 不 不是 不行 不对 有 谢谢 再见 明白 知道了 当然"
 )
 
@@ -87,18 +76,15 @@ def keep_numbers(words: Sequence[str], tags: bytearray, start: int, end: int, ed
         _Numbers(words, tags, range(start, end), near, editing).apply()
 
 
-class _Numbers:
+class _Numbers(Corrections):
     """The numbers near the words to decide about; all places are the buffer's."""
 
     def __init__(
         self, words: Sequence[str], tags: bytearray, unfrozen: range, near: range, editing: frozenset[int]
     ) -> None:
-        self._words = words
-        self._tags = tags
-        self._unfrozen = unfrozen
-        self._editing = editing
+        super().__init__(words, tags, unfrozen, editing)
         self._spans = _found(words, near)
-        sounds = {place for place in near if words[place] in _SOUNDS}
+        sounds = {place for place in near if words[place] in SOUNDS}
         spoken = [place for place in near if place not in sounds]
         over_fillers = (
             (spoken[span.begin], spoken[span.end - 1] + 1)
@@ -109,27 +95,26 @@ class _Numbers:
             *((span.begin, span.end) for span in self._spans),
             *((begin, stop) for begin, stop in over_fillers if not sounds.isdisjoint(range(begin, stop))),
         ]
+        self._across: dict[int, list[tuple[int, int]]] = {}
+        for begin, stop in self._stretches:
+            for place in range(begin + 1, stop):
+                self._across.setdefault(place, []).append((begin, stop))
         self._numbered = {place for span in self._spans for place in range(span.begin, span.end)}
+        self._untagged: dict[int, int] = {}
 
     def apply(self) -> None:
         for one, other in zip(self._spans, self._spans[1:], strict=False):
-            self._correct(one, other)
+            if (one.kind in _DAYS) == (other.kind in _DAYS):
+                self._correct(range(one.begin, one.end), range(other.begin, other.end))
         for begin, end in self._taken_back():
             if self._is_meant(begin, end):
                 self._keep(begin, end)
         for begin, end in self._stretches:
-            if begin < self._unfrozen.start < end and self._tag(self._unfrozen.start - 1) == _OUT:
+            if begin < self._unfrozen.start < end and self._tag(self._unfrozen.start - 1) == OUT:
                 self._keep(self._unfrozen.start, end)
         for place in self._unfrozen:  # "oh" in a digit string
-            if self._words[place] == "oh" and place in self._numbered and self._tag(place) in _FILLER:
-                self._tags[place] = _OUT
-
-    def _tag(self, place: int) -> int:
-        return self._tags[place] if 0 <= place < len(self._tags) else _OUT
-
-    def _keep(self, begin: int, end: int) -> None:
-        for place in range(max(begin, self._unfrozen.start), min(end, self._unfrozen.stop)):
-            self._tags[place] = _OUT
+            if self._words[place] == "oh" and place in self._numbered and self._tag(place) in IN_FILLER:
+                self._tags[place] = OUT
 
     def _taken_back(self) -> list[tuple[int, int]]:
         """Return where each run of words taken back begins and ends, of those not yet all frozen."""
@@ -137,20 +122,23 @@ class _Numbers:
         place = len(self._tags)
         while place > self._unfrozen.start:
             place -= 1
-            if self._tags[place] in _REPARANDUM:
+            if self._tags[place] in IN_REPARANDUM:
                 end = place + 1
-                while place and self._tags[place] != Disfluency.B_RM and self._tags[place - 1] in _REPARANDUM:
+                while place and self._tags[place] != Disfluency.B_RM and self._tags[place - 1] in IN_REPARANDUM:
                     place -= 1
                 runs.append((place, end))
         return runs
 
     def _is_meant(self, begin: int, end: int) -> bool:
         """Tell whether words taken back hold a number, or a part of one, and no repair of it."""
-        goes_on = [(first, stop) for first, stop in self._stretches if first < end < stop]
+        goes_on = self._across.get(end, ())
         slip = begin > 0 and self._words[begin - 1] not in _BEFORE_ONE
-        if any(list(self._words[first:stop]) != [*_ONE, *_ONE] or not slip for first, stop in goes_on):
+        twice = [*_ONE, *_ONE]
+        if any(
+            not slip or stop - first != len(twice) or list(self._words[first:stop]) != twice for first, stop in goes_on
+        ):
             return True
-        cut = any(first < begin < stop for first, stop in self._stretches)
+        cut = begin in self._across
         said = [self._words[place] for place in range(begin, end) if place in self._numbered]
         if not cut and (said or [*_ONE]) == [*_ONE] and not self._belongs_to_amount(begin, end):
             return False
@@ -163,55 +151,25 @@ class _Numbers:
 
     def _is_repaired(self, end: int) -> bool:
         """Tell whether a cue follows: a filler or an editing term, behind all that is taken back."""
-        while self._tag(end) in _REPARANDUM:
-            end += 1
+        at = end
+        while self._tag(end) in IN_REPARANDUM:
+            end = self._untagged.get(end, end + 1)
+        self._untagged[at] = end
         if end < len(self._tags):
-            return self._tag(end) in _FILLER or end in self._editing
-        return end < len(self._words) and (self._words[end] in _SOUNDS or end in self._editing)
+            return self._tag(end) in IN_FILLER or end in self._editing
+        return end < len(self._words) and (self._words[end] in SOUNDS or end in self._editing)
 
     def _is_said_again(self, begin: int, end: int) -> bool:
-        """Tell whether the words, at least up to their last number, follow once more."""
+        """Tell whether the words, at least up to their last number and its unit, follow once more."""
         numbers = [place for place in range(begin, end) if place in self._numbered]
-        length = (numbers[-1] + 1 if numbers else end) - begin
+        stop = numbers[-1] + 1 if numbers else end
+        units = 0 < end - stop <= MOST_UNITS and _AMOUNT_WORDS.issuperset(self._words[stop:end])
+        length = (end if units else stop) - begin
         return list(self._words[begin : begin + length]) == list(self._words[end : end + length])
-
-    def _correct(self, wrong: NumberSpan, right: NumberSpan) -> None:
-        """Take ``wrong`` back, and no more, where an editing term corrects it to ``right``."""
-        cue = [place for place in range(wrong.end, right.begin) if place in self._editing]
-        if not cue or (wrong.kind in _DAYS) != (right.kind in _DAYS):
-            return
-        last = cue[-1] + 1
-        while last < right.begin and (self._words[last] in _SOUNDS or self._tag(last) in _FILLER):
-            last += 1
-        first = cue[0]
-        while first > wrong.end and (self._words[first - 1] in _SOUNDS or self._tag(first - 1) in _FILLER):
-            first -= 1
-        begin, units = wrong.begin - (right.begin - last), first - wrong.end
-        repeated = list(self._words[max(begin, 0) : wrong.begin]) == list(self._words[last : right.begin])
-        same_unit = list(self._words[wrong.end : first]) == list(self._words[right.end : right.end + units])
-        doubted = any(self._tag(place) for place in range(wrong.begin, last))
-        if not (repeated and same_unit and doubted) or begin < self._unfrozen.start or units > _MOST_UNITS:
-            return
-        if right.begin - last > _MOST_LEAD_IN:
-            return
-        before = begin
-        while self._tag(before - 1) in _REPARANDUM and self._tag(before) == Disfluency.I_RM:
-            before -= 1
-        self._keep(before, begin)
-        self._take_back(begin, first, Disfluency.B_RM, Disfluency.I_RM)
-        self._take_back(first, last, Disfluency.B_IM, Disfluency.I_IM)
-        self._keep(last, right.end)
-
-    def _take_back(self, begin: int, end: int, first: Disfluency, other: Disfluency) -> None:
-        for place in range(begin, min(end, self._unfrozen.stop, len(self._tags))):
-            self._tags[place] = first if place == begin else other
 
 
 def _found(words: Sequence[str], near: range) -> list[NumberSpan]:
-    return [
-        NumberSpan(span.begin + near.start, span.end + near.start, span.kind, span.value)
-        for span in number_spans(words[near.start : near.stop])
-    ]
+    return [span.moved(near.start) for span in number_spans(words[near.start : near.stop])]
 
 
 def marks_around_numbers(
@@ -245,18 +203,21 @@ def marks_around_numbers(
         elif _is_code(words, place) and _is_code(words, place + 1):
             marks[place] = _mark_in_code(marks[place], digit_commas=digit_commas)
         elif _within_amount(words, number, place) or (
-            marks[place] in _ENDS
+            marks[place] in SENTENCE_ENDS
             and (
                 _goes_on_unseen(words, number, place, look_ahead_words)
                 or (span is not None and _goes_on_behind(words, number, span, place))
-                or _opens_sentence(words, marks, number, place)
+                or opens_sentence(words, marks, number, place, beside=_may_open)
                 or (behind is not None and words[place] in _BEFORE_AMOUNTS)
-                or (_lists_number(words, place) and not number.keys().isdisjoint(range(place - _LISTED, place + 1)))
+                or (
+                    _lists_number(words, place)
+                    and (words[place + 1] in _THEN or not number.keys().isdisjoint(range(place - _LISTED, place + 1)))
+                )
                 or (behind is not None and words[place].endswith(_PLACE_UNITS))
                 or _is_topic_of_number(words, marks, number, place)
             )
         ):
-            marks[place] = _NONE
+            marks[place] = Punctuation.COMMA.value if words[place + 1] in _THEN else _NONE
 
 
 def _goes_on_unseen(words: Sequence[str], number: Mapping[int, NumberSpan], place: int, look_ahead_words: int) -> bool:
@@ -270,9 +231,17 @@ def _goes_on_unseen(words: Sequence[str], number: Mapping[int, NumberSpan], plac
 
 
 def _lists_number(words: Sequence[str], place: int) -> bool:
-    """Tell whether "and", or "and then", leads from a word to a number: "six grams of salt and two eggs"."""
+    """Tell whether a link leads from a word to a number: "six grams of salt and then two eggs", 后来又来了五只."""
     behind = list(words[place + 1 : place + 4])
+    if words[place + 1] in _THEN:
+        before, after = words[max(place - _LISTED, 0) : place + 1], words[place + 2 : place + 2 + _THEN_WORDS]
+        return any(map(_counts, before)) and any(map(_counts, after))
     return behind[:1] == ["and"] and any(map(is_number_word, behind[1 : 2 + (behind[1:2] == ["then"])]))
+
+
+def _counts(word: str) -> bool:
+    """Tell whether a word is a number, or begins with a Chinese one: 十三只."""
+    return is_number_word(word) or (is_number_word(word[:1]) and not word.isascii())
 
 
 def _may_lead_to_date(word: str) -> bool:
@@ -306,7 +275,7 @@ def _is_topic_of_number(words: Sequence[str], marks: bytearray, number: Mapping[
     while first < len(words) and _may_lead_to_date(words[first]):
         first += 1
     begin = place
-    while begin and marks[begin - 1] not in _ENDS:
+    while begin and marks[begin - 1] not in SENTENCE_ENDS:
         begin -= 1
     topic, behind, date = "".join(words[begin : place + 1]), number.get(place + 1), number.get(first)
     if topic in _CHINESE_ANSWERS:
@@ -316,8 +285,18 @@ def _is_topic_of_number(words: Sequence[str], marks: bytearray, number: Mapping[
     return read_out or (dated and len(topic) <= _TOPIC_CHARACTERS)
 
 
-def _opens_sentence(words: Sequence[str], marks: bytearray, number: Mapping[int, NumberSpan], place: int) -> bool:
-    """Tell whether a date, or a number and its unit, are all of a sentence with a preposition, and answer nothing."""
+def opens_sentence(
+    words: Sequence[str],
+    marks: bytearray,
+    number: Mapping[int, NumberSpan],
+    place: int,
+    *,
+    beside: Callable[[str], bool],
+) -> bool:
+    """Tell whether a date, or a number and its unit, are all of a sentence with a preposition, and answer nothing.
+
+    number: the number that each place belongs to. beside: tells which words may stand there with the number.
+    """
     span = number.get(place)
     if span is None:
         span = number.get(place - 1)
@@ -326,11 +305,15 @@ def _opens_sentence(words: Sequence[str], marks: bytearray, number: Mapping[int,
     elif span.end != place + 1 or not (span.kind in (NumberKind.DATE, NumberKind.YEAR) or _is_year(span)):
         return False
     begin = span.begin
-    while begin and marks[begin - 1] not in _ENDS:
+    while begin and marks[begin - 1] not in SENTENCE_ENDS:
         begin -= 1
-        if begin not in number and words[begin] not in _TIME_WORDS and not is_number_word(words[begin]):
+        if begin not in number and not beside(words[begin]):
             return False
     return begin < span.begin and not (begin and marks[begin - 1] == Punctuation.QUESTION)
+
+
+def _may_open(word: str) -> bool:
+    return word in _TIME_WORDS or is_number_word(word)
 
 
 def _is_year(span: NumberSpan) -> bool:
@@ -338,20 +321,20 @@ def _is_year(span: NumberSpan) -> bool:
 
 
 def _may_go_on(word: str) -> bool:
-    return is_number_word(word) or word in _CODE_WORDS or word in _MONTHS or word in _INSIDE or len(word) == 1
+    return is_number_word(word) or word in _CODE_WORDS or word in MONTHS or word in _INSIDE or len(word) == 1
 
 
 def _mark_within(words: Sequence[str], span: NumberSpan, place: int, mark: int, *, digit_commas: bool) -> int:
     """Return the mark of a word within a number: none, but a comma before a year and what is wanted between digits."""
     if span.kind is NumberKind.DIGITS:
-        apart = mark in _ENDS and len(span.value) < _CODE_LETTERS
+        apart = mark in SENTENCE_ENDS and len(span.value) < _CODE_LETTERS
         return mark if apart else _mark_in_code(mark, digit_commas=digit_commas)
-    before_year = span.kind is NumberKind.DATE and words[span.begin] in _MONTHS and span.begin < place
+    before_year = span.kind is NumberKind.DATE and words[span.begin] in MONTHS and span.begin < place
     return Punctuation.COMMA.value if before_year else _NONE
 
 
 def _mark_in_code(mark: int, *, digit_commas: bool) -> int:
-    return mark if digit_commas and mark in _COMMAS else _NONE
+    return mark if digit_commas and mark in COMMAS else _NONE
 
 
 def _is_code(words: Sequence[str], place: int) -> bool:

@@ -1,39 +1,39 @@
 """Which words are never left out, whatever a model's tags say: a guard over the tags of words about to freeze.
 
-A filler left in costs the reader a glance, a word left out by mistake changes what was said. So each rule here but one
-takes a tag away. It reads the words that are there, their marks and their tags, and decides about unfrozen words alone.
+A filler left in costs the reader a glance, a word left out by mistake changes what was said. So each rule here takes a
+tag away, but the second word of a pair follows the first one, and ``corrections`` adds what belongs to a repair. They
+read the words that are there, their marks and their tags, and decide about unfrozen words alone.
 
 Rules:
 
 1. Answers stay: "uh huh", "mm hmm", "nuh uh", and "uh oh" and "uh uh" where a sentence begins.
 2. A sound that is no filler stays: "er" behind "the", "mm" behind a number, and one that is named ("the word um").
 3. The two words of "you know" and "I mean" stay or go together. Where one of them stays, both do.
-4. "you know" stays as a relative clause or with its object ("the man you know from work", "as you know"); so does
-   "I mean" ("what I mean", "when I say free I mean free"), and a second one beside one that stays.
+4. "you know" stays as a relative clause or with its object ("the man you know from work", "people you know can"); so
+   does "I mean" ("what I mean", "when I say free I mean free"), and a second one beside one that stays.
 5. What is said twice on purpose stays: "very very", "so so good", "come on come on", "come in in a minute",
-   "what you do do well", 很大很大, 不不不, 吃没吃; so do letters that are spelled ("w w w dot").
-6. An editing term (no, sorry, actually, 不对) goes only with words taken back right before it.
+   "what you do do well", 很大很大, 不不不, 吃没吃, 看了看, 说着说着, 休息休息; so do spelled letters ("w w w dot").
+6. An editing term (no, sorry, actually, 不对) goes only with words taken back right before it, which stay with it where
+   no word follows to replace them; and never as the "no" of "there is no".
+7. A word that is a filler elsewhere stays where it has a meaning: "so" before anything but a clause ("so tall was he"),
+   就是 at a sentence's beginning but before its speaker, 那个 at its end, 嗯 and 啊 as answer or exclamation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from caesura.schemas.labels import Disfluency, Punctuation
+from caesura.schemas.labels import SENTENCE_ENDS, Disfluency, Punctuation
+from caesura.worker.core.decoding.corrections import Corrections
 from caesura.worker.core.decoding.kept_numbers import keep_numbers
+from caesura.worker.core.decoding.unfrozen_tags import IN_FILLER, IN_REPARANDUM, OUT, UnfrozenTags
 from caesura.worker.core.numbers.spoken_numbers import is_number_word
 from caesura.worker.core.rendering.cleaning import compared, phrases
-
-__all__ = ["guard_tags", "join_answers"]
 
 _WINDOW = 12
 """Words before the first and behind the last word to decide about that the rules read."""
 
-_OUT = Disfluency.O.value
-_REPARANDUM = (Disfluency.B_RM.value, Disfluency.I_RM.value)
-_FILLER = (Disfluency.B_IM.value, Disfluency.I_IM.value)
-_GOES_ON = dict.fromkeys(_REPARANDUM, Disfluency.I_RM.value) | dict.fromkeys(_FILLER, Disfluency.I_IM.value)
-_SENTENCE_ENDS = frozenset(mark.value for mark in Punctuation if mark.ends_sentence)
+_GOES_ON = dict.fromkeys(IN_REPARANDUM, Disfluency.I_RM.value) | dict.fromkeys(IN_FILLER, Disfluency.I_IM.value)
 
 
 class _Phrases:
@@ -68,11 +68,12 @@ _ANSWER_BEGINNINGS = _words("uh unh mm nuh")
 _ANSWERS_AT_START = _Phrases(("uh uh", "unh unh", "uh oh"))
 _SOUNDS = _words("um umm uh uhh er erm err ah eh hm hmm mm mmm mhm 嗯 呃 啊 哦 唔 额 诶")
 _NAMES_OF_SOUNDS = _words("word words sound sounds syllable letters 字 个字 个词 这个字 这个词")
-_SAID = _words("say says said saying go goes went write wrote type typed 说 写")
+_SAID = _words("say says said saying go goes went write wrote type typed spell spells 说 写")
 _BEHIND_A_SAID_SOUND = _words(
-    "and or but when while too every instead again before after all because twice 了 着 的 一声 就 然后"
+    "and or but when while too so every instead again before after all because twice 了 着 的 一声 就 然后"
 ) | {""}
-_BEHIND_A_VERB = _words("了 着 一声 了一声")
+_BEHIND_A_VERB = _words("了 着 一声 了一声 字")
+_DESCRIBED = tuple(tuple(text.split()) for text in ["is a", "is an", "is not", "is the", "means", "的 一声"])
 _KNOW, _MEAN = _Phrases(("you know",)), _Phrases(("i mean",))
 _BEFORE_YOU_KNOW = _words(
     """as if whether than what whatever who whom let lets letting once unless until wish hope glad how all everything
@@ -84,10 +85,18 @@ _CLAUSE_BEGINS = _words(
 _OPEN_CLAUSES = _words("if whether than once unless until everyone anyone everybody anybody")
 _ASKS = _words("do does did don't doesn't didn't")
 _SUBJECTS = _words("i we he she it they you")
-_BEHIND_YOU_KNOW = _words("about from best who whom personally better")
+_BEHIND_YOU_KNOW = _words(
+    "about from best who who's whom where where's why personally better nothing everything enough little"
+)
+_BEHIND_WHAT = _words("happens happened else means")
+_BEGINS_BY_KNOWING = _words("that as very well full")
+_HAS_VERB = _words("is are was were will can could would should must may might has have had")
+_VERBS_OR_LINKS = _words("is are was were be been it's that's he's she's they're we're i'm just like then well or if")
+_BY, _END_OF_CLAUSE = _words("heart name sight"), _words("enough and or") | {""}
 _LIKED = _words("love hate trust like")
 _BEFORE_I_MEAN = _words("what who whom which whatever how do did that's")
 _BEHIND_MEAN_WELL = _words("by to towards") | {""}
+_BEHIND_MEAN_TO = _words("be me him her us them you it the a an that this my your his our their some most many say")
 _SAY, _SAY_WHEN = _words("say says said"), _words("when whenever if where")
 _LINKS = _words("and but so well") | {""}
 _DEFINITION_WORDS = 7
@@ -99,8 +108,14 @@ _FUNCTION_WORDS = _words(
     here just i'm you're we're they're he's she's it's that's there's i've we've you've i'll we'll you'll i'd don't
     didn't well like"""
 )
-_EMPHATIC_TERMS = "very;really;much;many;far;long;come on;go;bye;ha;blah;hey;please;hello;no;不"
+_EMPHATIC_TERMS = """very;really;much;many;far;long;come on;go;bye;ha;blah;hey;please;hello;no;knock;ho;不;休息;打扫;
+研究;商量;讨论;考虑;收拾;介绍;了解;锻炼;整理;参观;准备;检查;放松;活动;练习;尝试;庆祝;沟通;交流;打听;体验;观察;关心;帮助;
+调查;感受;比较;运动;请教;熟悉;享受;认识"""
 _EMPHATIC = _Phrases(_EMPHATIC_TERMS.split(";"))
+_COURTESIES = """there;now;well;tut;night;没有;可以;知道了;是的;真的;等一下;等等;哪里;不客气;没事;好的;谢谢;再见;恭喜;
+欢迎;辛苦;加油;放心;没错;明白;没关系;不用;不要;不行;行;对不起;不好意思;抱歉"""
+_AT_START = _Phrases(_COURTESIES.split(";"))
+_KEPT_WHOLE = _Phrases(("so and so", "such and such", "我是说过", "我是说的"))
 _BEHIND_SO = _words(
     """i you we he she it they that this the a if when what how why where there then my your our his her so and but um
     uh yeah anyway basically now there's that's it's i'm we're you're he's she's they're i've we've what's"""
@@ -110,10 +125,17 @@ _PHRASAL_VERBS = _words(
     """come comes came coming log logs logged logging go goes went going sign signs signed check checks checked get gets
     got put puts move moves moved drop drops dropped turn turns turned call called hand handed"""
 )
-_VERBS = _words("do did had has have is was are were")
+_VERBS = _words("do did had has have is was are were can will could would")
+_THERE_AGAIN = _VERBS | _words("there there's")
 _CLAUSE_OPENERS, _CLAUSE_WORDS = _words("what whatever whoever whichever all everything anything"), 4
 _EXCLAIMS = _words("how what that isn't aren't look")
 _NEGATIONS, _DEGREES = _words("没 不"), _words("很 好 太 真 挺 特 非")
+_BEHIND_COUNTED = _words("地 来 数 一组 一起 进来 出去 进 走 说 看")
+_LONE = _words("的 是")
+_BEHIND_OWN_SPEECH = _words("我 我们 咱们 那个 这个 呃 嗯 啊 说 一个 有 觉得 大家")
+_POINTERS, _CALLS = _words("那个 这个"), _words("哎 唉 哇 咦")
+_AGREES, _BEHIND_AGREES = _words("好 行 对 可以 没问题 没 明白 知道 好的"), _words("的 吧 了 啊 问题 事 错") | {""}
+_EXCLAMATION_WORDS = 8
 _EDITING_TERMS = """no;nope;wait;sorry;oh sorry;actually;rather;or rather;oh no;scratch that;strike that;correction;
 excuse me;pardon me;i meant;make that;let me rephrase;my mistake;my bad;oops;不对;不;不是;说错了;说错;错了;我说错了;
 哦不;啊不;哦不对;应该是;不好意思;对不起;抱歉;更正"""
@@ -131,22 +153,32 @@ def guard_tags(words: Sequence[str], marks: Sequence[int], tags: bytearray, star
 
 
 def join_answers(words: Sequence[str], marks: bytearray, first: int) -> None:
-    """Take away marks inside of an answer of two words ("mm hmm"), from the word ``first`` on, in place.
+    """Set the marks of an answer of two words ("mm hmm") from the word ``first`` on, in place.
+
+    None stands inside of it; a comma stands behind one that begins a sentence, where the model set no mark.
 
     words: the model's view of each word of a buffer. marks: of its first words.
     """
     for place in range(first, min(len(marks), len(words) - 1)):
-        if marks[place] and words[place] in _ANSWER_BEGINNINGS:
-            pair = [compared(word) for word in words[place : place + 2]]
-            if (0, len(pair)) in _ANSWERS.places(pair):
-                marks[place] = Punctuation.NONE.value
+        if words[place] not in _ANSWER_BEGINNINGS:
+            continue
+        pair = [compared(word) for word in words[place : place + 2]]
+        begins = place == 0 or marks[place - 1] in SENTENCE_ENDS
+        if (0, len(pair)) in _ANSWERS.places(pair):
+            marks[place] = Punctuation.NONE.value
+        elif not begins or marks[place] or (0, len(pair)) not in _ANSWERS_AT_START.places(pair):
+            continue
+        behind = place + len(pair)
+        goes_on = behind < len(words) and compared(words[behind]) not in _SOUNDS | _ANSWER_BEGINNINGS
+        if begins and goes_on and behind <= len(marks) and not marks[behind - 1]:
+            marks[behind - 1] = Punctuation.COMMA.value
 
 
 def _is_letter(word: str) -> bool:
     return len(word) == 1 and word.isascii() and word.isalpha() and word not in "ai"
 
 
-class _Guard:
+class _Guard(UnfrozenTags):
     """A stretch of a buffer around the words to decide about; all places are the buffer's."""
 
     def __init__(self, words: Sequence[str], marks: Sequence[int], tags: bytearray, start: int, end: int) -> None:
@@ -154,19 +186,25 @@ class _Guard:
         self._first = max(0, start - _WINDOW)
         self._texts = [compared(word) for word in words[self._first : end + _WINDOW]]
         self._marks = marks
-        self._tags = tags
+        super().__init__(tags, range(start, end))
         self._start = start
         self._end = end
+        self._letters_end = self._verb_at = self._verbs_begin = -1
+        self._run: tuple[str, int, int, int] | None = None
 
     def apply(self) -> None:
         """Apply the rules in their order."""
         self._keep_answers()
         self._keep_sounds()
+        self._keep_words_with_meaning()
         self._pair(_KNOW, self._says_what_is_known)
         self._pair(_MEAN, self._says_what_is_meant)
         self._keep_repetitions()
-        editing = [place for begin, end in (*self._found(_EDITING), *self._found(_MEAN)) for place in range(begin, end)]
-        keep_numbers(self._words, self._tags, self._start, self._end, frozenset(editing))
+        cues = (*self._found(_EDITING), *self._found(_MEAN))
+        editing = frozenset(place for begin, end in cues for place in range(begin, end))
+        near = range(self._first, self._first + len(self._texts))
+        Corrections(self._words, self._tags, self._unfrozen, editing).correct_alike(near)
+        keep_numbers(self._words, self._tags, self._start, self._end, editing)
         self._keep_editing_terms()
 
     def _text(self, place: int) -> str:
@@ -174,19 +212,12 @@ class _Guard:
         at = place - self._first
         return self._texts[at] if 0 <= at < len(self._texts) else ""
 
-    def _tag(self, place: int) -> int:
-        return self._tags[place] if 0 <= place < len(self._tags) else _OUT
-
     def _begins_sentence(self, place: int) -> bool:
         return place == 0 or self._ends_sentence(place - 1)
 
     def _found(self, wanted: _Phrases) -> Iterator[tuple[int, int]]:
         for begin, end in wanted.places(self._texts):
             yield begin + self._first, end + self._first
-
-    def _keep(self, begin: int, end: int) -> None:
-        for place in range(max(begin, self._start), min(end, self._end)):
-            self._tags[place] = _OUT
 
     def _keep_answers(self) -> None:
         for begin, end in self._found(_ANSWERS):
@@ -197,17 +228,49 @@ class _Guard:
 
     def _keep_sounds(self) -> None:
         for place in range(self._start, self._end):
-            if self._tags[place] in _FILLER and self._text(place) in _SOUNDS and self._is_content(place):
-                self._tags[place] = _OUT
+            if self._tags[place] in IN_FILLER and self._text(place) in _SOUNDS and self._is_content(place):
+                self._tags[place] = OUT
 
     def _is_content(self, place: int) -> bool:
         """Tell whether a sound is no filler: a place, or a word that is named."""
         before, sound, behind = self._text(place - 1), self._text(place), self._text(place + 1)
         if not sound.isascii() and behind in _BEHIND_A_VERB:
             return True
+        beside = tuple(self._text(at) for at in (place + 1, place + 2))
+        if any(beside[: len(described)] == described for described in _DESCRIBED):
+            return True
         if (sound == "er" and before == "the") or (sound == "mm" and is_number_word(before)):
             return True
         return before in _NAMES_OF_SOUNDS or (before in _SAID and behind in _BEHIND_A_SAID_SOUND)
+
+    def _keep_words_with_meaning(self) -> None:
+        for begin, end in self._found(_KEPT_WHOLE):
+            self._keep(begin, end)
+        for place in range(self._start, self._end):
+            if self._tags[place] in IN_FILLER and self._has_meaning(place):
+                self._tags[place] = OUT
+
+    def _has_meaning(self, place: int) -> bool:
+        """Tell whether a word tagged as a filler says something where it stands (rule 7)."""
+        word, behind = self._text(place), self._text(place + 1)
+        if word == "so":
+            return behind not in _BEHIND_SO
+        if word in _POINTERS:
+            return behind == "" or self._ends_sentence(place)
+        if not self._begins_sentence(place):
+            return False
+        if word == "就是":
+            return behind not in _BEHIND_OWN_SPEECH
+        if word in ("嗯", "哦") and behind in _AGREES:
+            return self._text(place + 2) in _BEHIND_AGREES or self._ends_sentence(place + 1)
+        return word in _CALLS or (word == "啊" and self._exclaims(place))
+
+    def _exclaims(self, place: int) -> bool:
+        """Tell whether a sentence ends soon in 了, as exclamations do: 啊我忘了."""
+        for last in range(place + 1, place + 1 + _EXCLAMATION_WORDS):
+            if self._ends_sentence(last) or self._text(last + 1) == "":
+                return self._text(last) == "了"
+        return False
 
     def _pair(self, pair: _Phrases, is_content: Callable[[int], bool]) -> None:
         """Let the two words of a phrase stay or go together; the second follows a first one that is frozen."""
@@ -234,16 +297,32 @@ class _Guard:
             return False
         if before in _BEFORE_YOU_KNOW:
             return not (before == "as" and self._text(place - 2) == "such")
-        if before in _ASKS and self._text(place - 2) not in _SUBJECTS:
-            return True
-        return behind in _BEHIND_YOU_KNOW or (behind == "and" and self._text(place + 3) in _LIKED)
+        return (
+            (before in _ASKS and self._text(place - 2) not in _SUBJECTS)
+            or behind in _BEHIND_YOU_KNOW
+            or (behind == "and" and self._text(place + 3) in _LIKED)
+            or (behind == "what" and self._text(place + 3) in _BEHIND_WHAT)
+            or (self._begins_sentence(place) and behind in _BEGINS_BY_KNOWING)
+            or self._is_relative(place)
+        )
+
+    def _is_relative(self, place: int) -> bool:
+        """Tell whether "you know" at ``place`` stands between a noun and the verb or phrase that goes on with it."""
+        before, behind, next_one = (self._text(at) for at in (place - 1, place + 2, place + 3))
+        if not before or self._begins_sentence(place) or before in _FUNCTION_WORDS | _VERBS_OR_LINKS | _SOUNDS:
+            return False
+        if behind == "well":
+            return next_one in _END_OF_CLAUSE or self._ends_sentence(place + 2)
+        return behind == "as" or behind in _HAS_VERB or (behind == "by" and next_one in _BY)
 
     def _says_what_is_meant(self, place: int) -> bool:
         """Tell whether "I mean" at ``place`` says what something means; then all since what it defines stays too."""
         before, behind = self._text(place - 1), self._text(place + 2)
         asked = before == "think" and self._text(place - 2) == "you"
-        earnest = behind == "it" and (self._text(place + 3) == "" or self._ends_sentence(place + 2))
-        if behind == "well" and self._text(place + 3) in _BEHIND_MEAN_WELL:
+        earnest = behind in ("it", "that") and (self._text(place + 3) == "" or self._ends_sentence(place + 2))
+        if behind == "business" or (behind == "well" and self._text(place + 3) in _BEHIND_MEAN_WELL):
+            return True
+        if behind == "to" and self._text(place + 3) not in _BEHIND_MEAN_TO:
             return True
         if before in _BEFORE_I_MEAN or asked or earnest or (before in _LINKS and self._means_again(place)):
             return True
@@ -262,7 +341,7 @@ class _Guard:
         return False
 
     def _ends_sentence(self, place: int) -> bool:
-        return place < len(self._marks) and self._marks[place] in _SENTENCE_ENDS
+        return place < len(self._marks) and self._marks[place] in SENTENCE_ENDS
 
     def _definition(self, end: int) -> int | None:
         """Return where "when I say X" or, at a clause's beginning, "by X" begins that runs up to ``end``."""
@@ -278,18 +357,28 @@ class _Guard:
 
     def _keep_repetitions(self) -> None:
         for begin, end in self._found(_EMPHATIC):
-            if [self._text(place) for place in range(begin, end)] == [
-                self._text(place) for place in range(end, 2 * end - begin)
-            ] and not self._corrects(begin):
+            if self._said_again(begin, end) and not self._corrects(begin):
+                self._keep(begin, end)
+        for begin, end in self._found(_AT_START):
+            again = self._begins_sentence(begin) and self._said_again(begin, end)
+            if again and self._text(2 * end - begin) not in _VERBS:
                 self._keep(begin, end)
         for place in range(self._start, self._end):
-            if self._tags[place] in _REPARANDUM and self._is_on_purpose(place):
-                self._tags[place] = _OUT
+            tag, doubled = self._tags[place], self._text(place) == "对"
+            thrice = tag in IN_FILLER and doubled and self._said_three_times(place)
+            if thrice or (tag in IN_REPARANDUM and self._is_on_purpose(place)):
+                self._tags[place] = OUT
+
+    def _said_again(self, begin: int, end: int) -> bool:
+        """Tell whether the words follow once more at once."""
+        return [self._text(place) for place in range(begin, end)] == [
+            self._text(place) for place in range(end, 2 * end - begin)
+        ]
 
     def _corrects(self, place: int) -> bool:
         """Tell whether a word is a filler or stands right behind words taken back: "the tram no no the bus"."""
-        return self._tag(place) in _FILLER or (
-            self._tag(place - 1) in _REPARANDUM and self._text(place - 1) != self._text(place)
+        return self._tag(place) in IN_FILLER or (
+            self._tag(place - 1) in IN_REPARANDUM and self._text(place - 1) != self._text(place)
         )
 
     def _is_on_purpose(self, place: int) -> bool:
@@ -304,51 +393,99 @@ class _Guard:
         if behind in _NEGATIONS and next_one and word[:1] == next_one[:1] and not word.isascii():
             return True
         if (
-            (word == "的" != behind and self._is_lone(place))
+            self._is_tried_or_goes_on(place)
+            or (word == behind != "" and self._counts_each(place))
+            or (word in _LONE and word != behind and self._is_lone(place))
             or (word[:1] in _DEGREES and word == behind)
             or self._said_three_times(place)
         ):
             return True
-        while len(behind) == 1 and self._tag(place + 1) in _REPARANDUM:
-            place += 1
-            behind = self._text(place + 1)
-        return _is_letter(word) and (_is_letter(behind) or behind == "dot")
+        return _is_letter(word) and self._is_spelled(place)
+
+    def _is_spelled(self, place: int) -> bool:
+        """Tell whether letters taken back from ``place`` on end before a letter that stays, or "dot"."""
+        if self._letters_end <= place:  # else it is within the same run of single letters as the place before
+            self._letters_end = place + 1
+            while len(self._text(self._letters_end)) == 1 and self._tag(self._letters_end) in IN_REPARANDUM:
+                self._letters_end += 1
+        behind = self._text(self._letters_end)
+        return _is_letter(behind) or behind == "dot"
+
+    def _is_tried_or_goes_on(self, place: int) -> bool:
+        """Tell whether a word is one of 看了看 or 说着说着: a verb, 了 or 着, and the verb again."""
+        link = self._text(place)
+        verb = place - 1 if link in ("了", "着") else place
+        first, link = self._text(verb), self._text(verb + 1)
+        if not first or first.isascii() or link not in ("了", "着"):
+            return False
+        goes_on = self._text(verb + 3) == link
+        return self._text(verb + 2)[:1] == first and goes_on == (link == "着")
+
+    def _counts_each(self, place: int) -> bool:
+        """Tell whether a word said twice counts one after the other (三个三个地)."""
+        word, behind = self._text(place), self._text(place + 2)
+        return word.endswith("个") and behind in _BEHIND_COUNTED
 
     def _is_lone(self, place: int) -> bool:
         """Tell whether a word taken back is alone: none is beside it, and no cue follows."""
-        return not (self._tag(place - 1) in _REPARANDUM or self._tag(place + 1))
+        return not (self._tag(place - 1) in IN_REPARANDUM or self._tag(place + 1))
 
     def _said_three_times(self, place: int) -> bool:
         """Tell whether a word or a Chinese character is said three times in a row: 快快快, "choo choo choo"."""
         word = self._text(place)
         if not word or (word in _FUNCTION_WORDS or len(word) == 1 if word.isascii() else word[0] not in _URGENT):
             return False
-        unit, first, end = (word if word.isascii() else word[0]), place, place + 1
+        unit = word if word.isascii() else word[0]
 
         def again(at: int) -> bool:
             return self._text(at) != "" and self._text(at).replace(unit, "") == ""
 
-        while again(first - 1):
-            first -= 1
-        while again(end):
-            end += 1
-        said = "".join(self._text(at) for at in range(first, end))
-        return again(place) and len(said) >= _TIMES * len(unit)
+        if not again(place):
+            return False
+        run = self._run
+        if run is None or run[0] != unit or not run[1] <= place < run[2]:  # else the place before was in the same run
+            first, end = place, place + 1
+            while again(first - 1):
+                first -= 1
+            while again(end):
+                end += 1
+            run = self._run = unit, first, end, sum(len(self._text(at)) for at in range(first, end))
+        _, _, end, length = run
+        if self._text(end).startswith(unit) and word.isascii():
+            return False  # pieces of a word: "sh sh sh she"
+        return length >= _TIMES * len(unit)
 
     def _ends_clause(self, place: int, verb: str) -> bool:
         """Tell whether a verb said twice ends one clause and begins another: "whatever you do do it well"."""
-        while self._text(place - 1) == verb:
+        at = place
+        while self._text(place - 1) == verb and place != self._verb_at:
             place -= 1
+        place = self._verbs_begin if place == self._verb_at else place  # in the same run as the one asked for before
+        self._verb_at, self._verbs_begin = at, place
         clause = [self._text(before) for before in range(place - _CLAUSE_WORDS, place)]
         return clause[-1] in _SUBJECTS and not _CLAUSE_OPENERS.isdisjoint(clause[:-1])
 
     def _keep_editing_terms(self) -> None:
         for begin, end in self._found(_EDITING):
-            if self._tag(begin) in _FILLER and not self._follows_reparandum(begin):
+            if self._tag(begin) not in IN_FILLER:
+                continue
+            if not self._follows_reparandum(begin):
                 self._keep(begin, end)
+            elif self._text(end) == "":
+                self._keep(self._reparandum(begin), end)
+            elif self._text(begin) == "no" and self._text(end) not in _THERE_AGAIN and self._is_there(begin):
+                self._keep(begin - 2, end)
 
-    def _follows_reparandum(self, place: int) -> bool:
-        """Tell whether the fillers around ``place``, all in a row, begin right behind words taken back."""
-        while self._tag(place - 1) in _FILLER:
+    def _reparandum(self, place: int) -> int:
+        """Return where the words taken back begin that stand, with fillers behind them, before ``place``."""
+        while self._tag(place - 1) in IN_FILLER:
             place -= 1
-        return self._tag(place - 1) in _REPARANDUM
+        while self._tag(place - 1) in IN_REPARANDUM:
+            place -= 1
+        return place
+
+    def _is_there(self, place: int) -> bool:
+        """Tell whether "there is" stands before ``place``."""
+        return self._text(place - 1) == "there's" or (
+            self._text(place - 2) == "there" and self._text(place - 1) in _VERBS
+        )

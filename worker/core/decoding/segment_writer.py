@@ -24,7 +24,7 @@ import msgspec
 from msgspec.structs import replace
 
 from caesura.schemas.events import WordsEvent
-from caesura.schemas.labels import NO_LABELS, Labels, Punctuation
+from caesura.schemas.labels import NO_LABELS, SENTENCE_ENDS, Labels
 from caesura.schemas.segments import (
     CasingName,
     Cause,
@@ -45,12 +45,9 @@ from caesura.worker.core.decoding.admission import PassedGap
 from caesura.worker.core.decoding.context import DecodingContext, Origin
 from caesura.worker.core.overlays.beside import NOTHING_BESIDE, Beside
 
-__all__ = ["FrozenWords", "OutSegment", "SegmentWriter", "model_ref", "probability", "published_words"]
-
 _MARK_NAMES: tuple[PunctuationName, ...] = get_args(PunctuationName)
 _TAG_NAMES: tuple[DisfluencyTag, ...] = get_args(DisfluencyTag)
 _CASING_NAMES: tuple[CasingName, ...] = get_args(CasingName)  # the very texts: a default is left out by identity
-_SENTENCE_ENDS = frozenset(mark.value for mark in Punctuation if mark.ends_sentence)
 _MAX_GAPS = 64
 """Gaps that wait for a segment one by one, so that a record stays far from its topic's limit whatever is left out."""
 
@@ -169,7 +166,7 @@ class SegmentWriter:
         words = frozen.words
         published = published_words(words, frozen.labels)
         last = words[-1].pieces[-1] if words else None
-        ends = bool(words) and frozen.labels.punctuation[-1] in _SENTENCE_ENDS
+        ends = bool(words) and frozen.labels.punctuation[-1] in SENTENCE_ENDS
         targets = self._targets(session_end=session_end)
         segment = Segment(
             version=SEGMENT_VERSION,

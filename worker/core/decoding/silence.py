@@ -19,16 +19,6 @@ from caesura.schemas.segments import Pause
 from caesura.schemas.state import ChosenOptions
 from caesura.worker.core.language.rules import DecodingRules
 
-__all__ = [
-    "arrival_pause",
-    "audio_clock_after",
-    "heard_pause",
-    "last_word_end_ms",
-    "listens_after",
-    "silence_due_ms",
-    "untimed_until_ms",
-]
-
 
 def listens_after(event: WordsEvent, *, listening: bool) -> bool:
     """Tell whether a session listens for silence, once this event of it is applied."""

@@ -14,8 +14,6 @@ Rules (docs/design.md, *Silence*):
 
 from __future__ import annotations
 
-__all__ = ["CLOCKS_DIFFER_MS", "PartitionTime"]
-
 CLOCKS_DIFFER_MS = 1000
 """By so much brokers' clocks may differ: a time that stands still for so long is put up with."""
 

@@ -16,13 +16,15 @@ import re
 
 from caesura.schemas.labels import Casing
 
-__all__ = ["cased", "casing_of", "mixed_case"]
-
-_MIXED = """AirPods AstraZeneca BlackBerry BSc CarPlay ChatGPT DeepMind DreamWorks eBay FaceTime FedEx GHz GitHub GitLab
-    GlaxoSmithKline HarperCollins iCloud iMac iOS iPad iPhone iPod iTunes JavaScript kHz kWh LaTeX LinkedIn MacBook
-    macOS MHz MPhil mRNA MSc MySQL OneDrive OpenAI PayPal PhD PlayStation PostgreSQL PowerPoint QuickTime SharePoint
-    TikTok TypeScript WeChat WhatsApp WordPress YouTube"""
-_SPELLINGS = {word.casefold(): word for word in _MIXED.split()}
+_MIXED = """AirDrop AirPlay AirPods AliExpress AstraZeneca BlackBerry BSc BuzzFeed CarPlay ChatGPT DeepMind DevOps
+    DoorDash DreamWorks DuckDuckGo eBay ExxonMobil FaceTime FedEx Gbps GHz GitHub GitLab GlaxoSmithKline GoFundMe
+    HarperCollins HomePod HubSpot iCloud iMac iMessage iOS iPad iPhone iPod iTunes JavaScript kbps kHz kWh LaTeX
+    LinkedIn MacBook macOS MasterChef Mbps MHz MongoDB MPhil mRNA MSc MySQL NatWest NoSQL OneDrive OneNote OpenAI PayPal
+    PepsiCo PhD PlayStation PostgreSQL PowerPoint PyTorch QuickBooks QuickTime SaaS SharePoint SoundCloud SpaceX
+    SurveyMonkey TikTok TypeScript WeChat WeWork WhatsApp WordPress YouGov YouTube YouTuber"""
+_PLURALS = """ APIs ATMs CDs CEOs CFOs CPUs CTOs CVs DJs DVDs EVs FAQs GPUs IDs LEDs LLMs MBAs MPs MRIs NGOs PCs PDFs
+    RVs SUVs TVs UFOs URLs USBs VIPs"""
+_SPELLINGS = {word.casefold(): word for word in (_MIXED + _PLURALS).split()}
 _NAME = re.compile(r"(o['’]|mc)([^\W\d_])([^\W\d_]+(?:['’]s)?)", re.IGNORECASE)
 
 

@@ -18,8 +18,6 @@ from pathlib import Path
 
 from caesura.worker.errors import FatalError
 
-__all__ = ["HAN", "LONGER", "WORD", "Dictionary", "dictionary_sha256", "load_dictionary", "word_list"]
-
 HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """The characters that words are made of, as the inside of a regular expression's class."""
 

@@ -10,8 +10,6 @@ from enum import StrEnum
 
 import msgspec
 
-__all__ = ["NO_OFFSETS", "LabelRequest", "Probabilities", "ScoreOffsets"]
-
 
 class Probabilities(StrEnum):
     """What is published of how sure a model is: nothing; whether the speaker has finished; that, and of each word."""

@@ -9,10 +9,13 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 
-__all__ = ["model_view"]
-
 _OUTER_KEPT = frozenset("%$€£+#&@°")
 _CACHED_WORDS = 2**14
+
+
+def word_set(words: str) -> frozenset[str]:
+    """Return the words of a list that is written with spaces between them."""
+    return frozenset(words.split())
 
 
 def _is_outer_mark(char: str) -> bool:

@@ -22,17 +22,6 @@ from caesura.schemas.state import ChosenOptions
 from caesura.worker.core.language.labelling import NO_OFFSETS, Probabilities, ScoreOffsets
 from caesura.worker.errors import FatalError
 
-__all__ = [
-    "DEFAULT_LOOK_AHEAD_WORDS",
-    "Bounds",
-    "DecodingRules",
-    "ModelSpec",
-    "ModelTable",
-    "OptionBounds",
-    "ServedModel",
-    "primary_language",
-]
-
 DEFAULT_LOOK_AHEAD_WORDS = 9
 """L, the future words that a label may depend on, where no model says it (CT-Transformer, section 4.2)."""
 
@@ -70,11 +59,11 @@ class Bounds:
 class OptionBounds:
     """What sessions may choose.
 
-    emissions: the modes they may ask for; another keeps the operator's. look_ahead_words: T, the delay that buys
-    better sentence ends. flush_after_ms: the silence. max_buffer_words: the longest buffer, so the longest segment.
-    punctuation_may_be_off: whether a session may do without marks. own_phrases: how many fillers of its own it may
-    name, and how many phrases that are never left out; those beyond are not taken. spellings: how many spellings of
-    its own it may name; those beyond are not taken.
+    emissions: the modes that a session may ask for; a session that asks for another keeps the operator's.
+    look_ahead_words: T, the words after a sentence end. flush_after_ms: the silence that freezes words.
+    max_buffer_words: the longest buffer, and so the longest segment. punctuation_may_be_off: whether a session may
+    turn punctuation off. own_phrases: how many fillers, and how many kept phrases, a session may name; further ones
+    are ignored. spellings: how many spellings a session may name; further ones are ignored.
     """
 
     emissions: frozenset[Emission] = frozenset(Emission)
@@ -91,23 +80,25 @@ class DecodingRules:
     """How sessions are decoded.
 
     step_words: F, words between two labellings. look_ahead_words: T, words after a sentence end before it is cut.
-    max_context_words: words of ended sentences that stay as left context; more cost memory,
-    fewer cost time. context_words: how many of them stay when there were more. Both 0 is the paper's decoding.
-    emission: when segments go out. min_settled_words: the shortest settled prefix published before its sentence ends.
-    min_clause_words: in emission clause, the fewest words that a mark publishes before the sentence ends.
-    max_clause_words: in emission clause, so many settled words without a mark are published all the same.
-    flush_after_ms: silence that freezes what is there. stall_after_ms: the same by arrival, for sessions that send
-    ``heard_until_ms``. max_buffer_words: a buffer to be labelled never holds more. max_open_sessions: of a partition;
-    beyond them events of names that are new are refused, those of known ones go on. idle_after_ms: time since the last
-    word after which a session is closed. forget_after_ms: time after which a closed session's counters are dropped.
-    routes: the translation routes that exist. bounds: what sessions may choose.
-    reparandum_offset: added to a model's scores of words taken back; below 0, fewer words are left out.
-    filler_offset: the same of fillers. silence_end_offset: added to the scores of the marks that end a sentence, for
-    the last word before a silence; above 0, more sentences end there. utterance_end_offset: the same for the last word
-    before an ``utterance_end``. At a session's end one of these marks is always taken. digit_commas: whether a model's
-    commas between single digits and single letters stay. probabilities: what segments and tentative words say of how
-    sure a model is: ``off`` nothing; ``turns`` whether the speaker has finished (``turn_end``); ``words`` that, and of
-    each word's mark and tag, which makes records larger.
+    max_context_words: words of ended sentences that stay as left context; more words cost memory, fewer cost time.
+    context_words: how many of them stay when that limit is passed; both 0 is the paper's decoding. emission: when
+    segments are published. min_settled_words: in emission settled, the shortest run of settled words that is published
+    before its sentence ends. min_clause_words: in emission clause, the fewest words that are published at a mark
+    before the sentence ends. max_clause_words: in emission clause, the number of words that are published without a
+    mark. clause_look_ahead_words: in emission clause, the words after a mark before the words up to it are published,
+    if that is less than T and than the model's look-ahead. flush_after_ms: silence that freezes all words so far.
+    stall_after_ms: the same by arrival, for sessions that send ``heard_until_ms``. max_buffer_words: the longest buffer
+    that is labelled. max_open_sessions: open sessions of a partition; beyond them, events of new sessions are refused
+    and known sessions go on.
+    idle_after_ms: time since the last word after which a session is closed. forget_after_ms: time after which a closed
+    session's counters are dropped. routes: the translation routes that exist. bounds: what sessions may choose.
+    reparandum_offset: added to a model's scores of words taken back; below 0, fewer words are left out. filler_offset:
+    the same for fillers. silence_end_offset: added to the scores of the marks that end a sentence, for the last word
+    before a silence; above 0, more sentences end there. utterance_end_offset: the same for the last word before an
+    ``utterance_end``; a session's end always takes one of these marks. digit_commas: keep a model's commas between
+    single digits and single letters. probabilities: which probabilities segments and tentative words carry: ``off``
+    none; ``turns`` whether the speaker has finished (``turn_end``); ``words`` also those of each word's mark and tag,
+    which makes records larger.
     """
 
     step_words: Annotated[int, Meta(ge=1, le=50)] = 3
@@ -116,8 +107,9 @@ class DecodingRules:
     context_words: Annotated[int, Meta(ge=0, le=100)] = 10
     emission: Emission = Emission.SENTENCE
     min_settled_words: Annotated[int, Meta(ge=1, le=100)] = 5
-    min_clause_words: Annotated[int, Meta(ge=1, le=100)] = 5
+    min_clause_words: Annotated[int, Meta(ge=1, le=100)] = 7
     max_clause_words: Annotated[int, Meta(ge=1, le=1_000)] = 20
+    clause_look_ahead_words: Annotated[int, Meta(ge=0, le=100)] = 3
     flush_after_ms: Annotated[int, Meta(ge=1, le=600_000)] = 800
     stall_after_ms: Annotated[int, Meta(ge=1, le=3_600_000)] = 5_000
     max_buffer_words: Annotated[int, Meta(ge=2, le=1_000)] = 120
@@ -127,7 +119,7 @@ class DecodingRules:
     reparandum_offset: _Offset = 0.0
     filler_offset: _Offset = 0.0
     silence_end_offset: _Offset = 0.0
-    utterance_end_offset: _Offset = 0.0
+    utterance_end_offset: _Offset = 0.5
     digit_commas: bool = False
     probabilities: Probabilities = Probabilities.TURNS
     routes: frozenset[str] = frozenset()

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 from caesura.worker.core.language.dictionary import LONGER, WORD, Dictionary
 
-__all__ = ["MAX_HELD_CHARACTERS", "RunningCut"]
-
 MAX_HELD_CHARACTERS = 32
 """Twice the longest word in jieba's dictionary, so that one such word is always found whole."""
 

@@ -25,8 +25,6 @@ from caesura.worker.core.language.running_cut import MAX_HELD_CHARACTERS, Runnin
 from caesura.worker.core.language.traditional import simplified
 from caesura.worker.core.language.words import WhitespaceSegmenter, WordSegmenter, as_unit, cut_piece, whole_piece
 
-__all__ = ["ChineseSegmenter", "segmenters"]
-
 # Marks that never are part of a Latin word or a number, and those that may be: U.S., 3.5, 10:30.
 _FULL_MARKS = (
     "\u00b7\u2014\u2018\u201c-\u201f\u2025-\u2027\u3001-\u3004\u3008-\u3020\u3030\u303d-\u303f\ufe30-\ufe4f"

@@ -1,12 +1,10 @@
-"""What a person is told where no model is there for the language asked for."""
+"""The message for a language that has no model."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
 from caesura.worker.core.language.rules import primary_language
-
-__all__ = ["unserved"]
 
 _NAMES = {"english": "en", "chinese": "zh", "mandarin": "zh", "putonghua": "zh"} | {
     "german": "de",
@@ -19,12 +17,18 @@ _NAMES = {"english": "en", "chinese": "zh", "mandarin": "zh", "putonghua": "zh"}
 }
 
 
+def named_language(name: str) -> str | None:
+    """Return the tag of a language's name, such as "german"; None if the name is unknown."""
+    return _NAMES.get(name.lower())
+
+
 def unserved(lang: str, served: Collection[str], *, so: str = ": the words come out unlabelled") -> str | None:
-    """Return what is to be said where no model is there for a language; None where one is. so: what comes of it."""
+    """Return the message for a language without a model; None if it has one. so: the consequence."""
     languages = sorted({primary_language(one) for one in served})
     if primary_language(lang) in languages:
         return None
-    there = f"there is one for {' and '.join(languages)}" if languages else "there is none at all"
-    meant = _NAMES.get(lang.lower())
+    listed = " and ".join(filter(None, (", ".join(languages[:-1]), *languages[-1:])))
+    there = f"there is one for {listed}" if languages else "there is none at all"
+    meant = named_language(lang)
     hint = f" (did you mean {meant}? Languages are BCP-47 tags)" if meant else ""
     return f"there is no model for {lang or repr(lang)}, {there}{so}{hint}"

@@ -1,1 +1,1 @@
-"""Numbers as they are spoken, in English and Chinese."""
+"""Numbers as they are spoken, by language."""

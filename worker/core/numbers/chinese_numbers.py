@@ -11,8 +11,6 @@ from collections.abc import Iterator, Sequence
 
 from caesura.worker.core.numbers.number_span import NumberKind, NumberSpan
 
-__all__ = ["NUMERALS", "chinese_number_at", "chinese_numbers", "is_chinese_number"]
-
 _CHINESE_DIGITS = {
     **{digit: value for value, digit in enumerate("零一二三四五六七八九")},
     "〇": 0,
@@ -33,6 +31,8 @@ _CHINESE_DATE = re.compile(
 )
 _CHINESE_YEAR = re.compile(f"(?P<year>[{''.join(_CHINESE_DIGITS)}0-9]{{2}}(?:[{''.join(_CHINESE_DIGITS)}0-9]{{2}})?)年")
 _MAX_DAY = 31
+_LONGEST_RUN_IN_NUMERAL = 32
+"""A longer run of digits is a digit string whatever unit follows: each of its digits would be a numeral of its own."""
 
 
 def is_chinese_number(word: str) -> bool:
@@ -124,6 +124,8 @@ def _numeral(text: str, begin: int) -> tuple[str, int]:
     Digits one behind the other are a digit string. Units fall within a numeral, so 十八十九 is two.
     """
     run, end = _run_of_digits(text, begin)
+    if len(run) > _LONGEST_RUN_IN_NUMERAL:
+        return run, end
     if len(run) > 1 and not run.startswith("0"):
         if text[end : end + 1] not in ("万", "亿"):
             return run, end

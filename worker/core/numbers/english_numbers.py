@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from caesura.worker.core.numbers.number_span import NumberKind, NumberSpan
-
-__all__ = ["english_numbers", "is_english_number", "numbered"]
 
 
 def numbered(words: str, first: int = 1, step: int = 1) -> dict[str, int]:
@@ -18,11 +17,11 @@ def numbered(words: str, first: int = 1, step: int = 1) -> dict[str, int]:
     return {word: first + step * place for place, word in enumerate(words.split())}
 
 
-_UNITS = numbered("one two three four five six seven eight nine")
+UNITS = numbered("one two three four five six seven eight nine")
 _TEENS = numbered("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen", 10)
 _TENS = numbered("twenty thirty forty fifty sixty seventy eighty ninety", 20, 10)
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_UNIT_ORDINALS = numbered("first second third fourth fifth sixth seventh eighth ninth")
+UNIT_ORDINALS = numbered("first second third fourth fifth sixth seventh eighth ninth")
 _TEEN_ORDINALS = {
     **numbered(
         "tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth", 10
@@ -30,9 +29,9 @@ _TEEN_ORDINALS = {
     **numbered("twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth", 20, 10),
 }
 _HUNDRED = 100
-_ZEROS = frozenset(("oh", "o", "zero", "nought"))
-_BELOW_HUNDRED = {**_UNITS, **_TEENS, **_TENS}
-_ORDINALS = {**_UNIT_ORDINALS, **_TEEN_ORDINALS}
+ZEROS = frozenset(("oh", "o", "zero", "nought"))
+_BELOW_HUNDRED = {**UNITS, **_TEENS, **_TENS}
+_ORDINALS = {**UNIT_ORDINALS, **_TEEN_ORDINALS}
 _ENGLISH = frozenset((*_BELOW_HUNDRED, *_SCALES, *_ORDINALS, "hundred", "hundredth", "thousandth", "millionth", "zero"))
 _DIGITS_ONLY = re.compile(r"\d+(?:,\d{3})*")
 _DECIMAL = re.compile(r"\d+\.\d+")
@@ -49,7 +48,7 @@ def english_numbers(words: Sequence[str]) -> list[NumberSpan]:
     found, place = [], 0
     while place < len(words):
         word, span = words[place], None
-        if word == "a" or word in _ZEROS or is_english_number(word):
+        if _may_begin_number(word):
             span = _spoken(words, place) or _written(word, place)
         if span is not None:
             found.append(span)
@@ -57,8 +56,13 @@ def english_numbers(words: Sequence[str]) -> list[NumberSpan]:
     return found
 
 
+@lru_cache(maxsize=2**14)
+def _may_begin_number(word: str) -> bool:
+    return word == "a" or word in ZEROS or is_english_number(word)
+
+
 def _written(word: str, place: int) -> NumberSpan | None:
-    if word in _ZEROS:
+    if word in ZEROS:
         return NumberSpan(place, place + 1, NumberKind.DIGITS, "0")
     if _DIGITS_ONLY.fullmatch(word):
         return NumberSpan(place, place + 1, NumberKind.CARDINAL, word.replace(",", ""))
@@ -69,30 +73,40 @@ def _written(word: str, place: int) -> NumberSpan | None:
 
 
 def _spoken(words: Sequence[str], begin: int) -> NumberSpan | None:
-    """Read the longest English number that begins at a word."""
+    """Read the longest English number that begins at a word, with its decimals."""
+    number = _whole(words, begin)
+    if (
+        number is not None
+        and number.kind is NumberKind.CARDINAL
+        and number.end < len(words)
+        and words[number.end] == "point"
+    ):
+        decimals, stop = _spoken_decimals(words, number.end + 1)
+        if decimals:
+            return NumberSpan(begin, stop, NumberKind.DECIMAL, f"{number.value}.{decimals}")
+    return number
+
+
+def _whole(words: Sequence[str], begin: int) -> NumberSpan | None:
     reader = _Reader(words, begin)
     end, value, ordinal = reader.read()
     if end == begin:
         return None
     if ordinal:
         return NumberSpan(begin, end, NumberKind.ORDINAL, str(value))
-    if end < len(words) and words[end] == "point":
-        decimals, stop = _spoken_decimals(words, end + 1)
-        if decimals:
-            return NumberSpan(begin, stop, NumberKind.DECIMAL, f"{value}.{decimals}")
     return NumberSpan(begin, end, NumberKind.CARDINAL, str(value))
 
 
 def _spoken_decimals(words: Sequence[str], begin: int) -> tuple[str, int]:
     """Return the digits behind a point, and where they end."""
     digits, place = "", begin
-    while place < len(words) and (words[place] in _UNITS or words[place] in _ZEROS):
-        digits += str(_UNITS.get(words[place], 0))
+    while place < len(words) and (words[place] in UNITS or words[place] in ZEROS):
+        digits += str(UNITS.get(words[place], 0))
         place += 1
     if (
         not digits
         and begin < len(words)
-        and (number := _spoken(words, begin)) is not None
+        and (number := _whole(words, begin)) is not None
         and number.kind is NumberKind.CARDINAL
     ):
         return number.value, number.end
@@ -139,10 +153,10 @@ class _Reader:
     def _takes(self, word: str) -> bool:
         if "-" in word:
             tens, _, unit = word.partition("-")
-            return tens in _TENS and unit in _UNITS and self._takes(tens) and self._takes(unit)
+            return tens in _TENS and unit in UNITS and self._takes(tens) and self._takes(unit)
         below = _BELOW_HUNDRED.get(word)
         if below is not None:
-            size = 10 if word in _UNITS else _HUNDRED
+            size = 10 if word in UNITS else _HUNDRED
             if size > self._room:
                 return False
             self._group += below
@@ -180,10 +194,10 @@ class _Reader:
 
     def _ordinal(self, word: str) -> bool:
         tens, _, unit = word.rpartition("-")
-        value = _UNIT_ORDINALS.get(unit) or _TEEN_ORDINALS.get(word)
+        value = UNIT_ORDINALS.get(unit) or _TEEN_ORDINALS.get(word)
         if value is None or (tens and tens not in _TENS):
             return self._ordinal_scale(word)
-        if (10 if unit in _UNIT_ORDINALS and not tens else _HUNDRED) > self._room:
+        if (10 if unit in UNIT_ORDINALS and not tens else _HUNDRED) > self._room:
             return False
         self._group += value + _TENS.get(tens, 0)
         return True

@@ -12,14 +12,14 @@ four, and, eighty; "quatre-vingt-dix" is four, twenty, ten), and the parts of on
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from caesura.worker.core.language.normalisation import word_set
 from caesura.worker.core.numbers.english_numbers import numbered
 from caesura.worker.core.numbers.number_span import NumberKind, NumberSpan
-
-__all__ = ["EUROPEAN", "european_numbers", "is_european_number"]
 
 _FOUR, _TEN, _LEAST_TEN, _SIXTY, _HUNDRED, _THOUSAND = 4, 10, 20, 60, 100, 1000
 _FOUR_TIMES = ("vingt", "vingts")
@@ -36,8 +36,8 @@ class _Lexicon:
 
     below: what is added, by its value. hundreds: what multiplies by a hundred. scales: thousand and more. link: stands
     between the parts of a number. unit_first: a unit and the link stand before the tens. articles: ones that are no
-    number alone. ordinals: whole ordinals; ordinal_end: what makes one of a cardinal. point: a decimal's. of: stands
-    before a month or a year.
+    number alone. ordinals: whole ordinals; ordinal_end: what makes one of a cardinal. points: a decimal's. of: stands
+    before a month or a year. numbered: stand before a number of their own.
     """
 
     below: Mapping[str, int]
@@ -45,11 +45,12 @@ class _Lexicon:
     months: Mapping[str, int]
     articles: frozenset[str]
     ordinals: Mapping[str, int]
+    numbered: frozenset[str]
     hundreds: frozenset[str] = frozenset()
     link: str = "y"
     ordinal_end: re.Pattern[str] | None = None
     unit_first: bool = False
-    point: str = "coma"
+    points: frozenset[str] = frozenset(("coma", "punto"))
     of: frozenset[str] = frozenset()
     parts: re.Pattern[str] = field(init=False)
 
@@ -75,7 +76,11 @@ _GERMAN = _Lexicon(
     ordinal_end=re.compile(r"(?:(?<=ig)|(?<=nd)|(?<=rt)|(?<=on))st(?:e[nrsm]?)|te[nrsm]?"),
     months=numbered("januar februar märz april mai juni juli august september oktober november dezember")
     | {"jänner": 1, "feber": 2, "juno": 6, "julei": 7},
-    point="komma",
+    points=frozenset(("komma",)),
+    numbered=word_set(
+        """nummer seite kapitel zimmer raum gleis artikel paragraf paragraph absatz linie stufe etage version teil folge
+        ziffer hausnummer wohnung tor halle bus ausgabe band"""
+    ),
 )
 _SPANISH = _Lexicon(
     below=numbered("uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis")
@@ -97,6 +102,10 @@ _SPANISH = _Lexicon(
     months=numbered("enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre")
     | {"setiembre": 9},
     of=frozenset(("de", "del")),
+    numbered=word_set(
+        """número página capítulo artículo habitación puerta andén línea piso versión sala planta apartado lección tomo
+        apartamento"""
+    ),
 )
 _FRENCH = _Lexicon(
     below=numbered("un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize")
@@ -111,11 +120,17 @@ _FRENCH = _Lexicon(
     ordinals={"premier": 1, "première": 1, "second": 2, "seconde": 2},
     ordinal_end=re.compile("ième"),
     months=numbered("janvier février mars avril mai juin juillet août septembre octobre novembre décembre"),
-    point="virgule",
+    points=frozenset(("virgule",)),
+    numbered=word_set(
+        """numéro page chapitre article chambre quai ligne étage version salle alinéa porte voie leçon tome bâtiment
+        appartement"""
+    ),
 )
 EUROPEAN: Mapping[str, _Lexicon] = {"de": _GERMAN, "es": _SPANISH, "fr": _FRENCH}
 """The languages that are read, by primary subtag."""
 
+_MOST_WORDS = 32
+"""Of one number: none that is said has more."""
 _FRENCH_STEMS = {"neuv": "neuf", "cinqu": "cinq", "quatr": "quatre", "mill": "mille"}
 
 
@@ -186,45 +201,52 @@ def _written(word: str, place: int) -> NumberSpan | None:
 
 
 def _spoken(words: Sequence[str], begin: int, language: str, lexicon: _Lexicon) -> NumberSpan | None:
-    """Read the longest number that begins at a word."""
+    """Read the longest number that begins at a word, with its decimals."""
+    number = _whole(words, begin, language, lexicon)
+    if number is None or number.kind is NumberKind.ORDINAL:
+        return number
+    end, value = number.end, number.value
+    if end + 1 < len(words) and words[end] in lexicon.points:
+        if digits := _single_digits(words, end + 1, language, lexicon):
+            return NumberSpan(begin, end + 1 + len(digits), NumberKind.DECIMAL, f"{value}.{digits}")
+        behind = _whole(words, end + 1, language, lexicon) or _written(words[end + 1], end + 1)
+        if behind is not None and behind.kind is NumberKind.CARDINAL:
+            return NumberSpan(begin, behind.end, NumberKind.DECIMAL, f"{value}.{behind.value}")
+    return number
+
+
+def _whole(words: Sequence[str], begin: int, language: str, lexicon: _Lexicon) -> NumberSpan | None:
     if ordinal := _ordinal(words[begin], language):
         return NumberSpan(begin, begin + 1, NumberKind.ORDINAL, str(ordinal))
     parts: list[str] = []
     ends: list[int] = []
     place = begin
-    while place < len(words) and (more := _parts(words[place], language)):
+    while place < min(len(words), begin + _MOST_WORDS) and (more := _parts(words[place], language)):
         parts += more
         place += 1
         ends.append(len(parts))
     if not parts or parts[0] == lexicon.link:
         return None
-    taken, value = _value(parts, lexicon)
-    whole = [number for number, end in enumerate(ends, start=1) if end <= taken]
+    taken, _ = _value(parts, lexicon)
+    whole = bisect_right(ends, taken)
     if not whole:
         return None
-    taken = ends[whole[-1] - 1]
+    taken = ends[whole - 1]
     while taken and parts[taken - 1] == lexicon.link:
         taken -= 1
-    end = begin + next(number for number, stop in enumerate(ends, start=1) if stop >= taken)
+    end = begin + bisect_left(ends, taken) + 1
     _, value = _value(parts[:taken], lexicon)
-    if end + 1 < len(words) and words[end] == lexicon.point:
-        behind = _spoken(words, end + 1, language, lexicon) or _written(words[end + 1], end + 1)
-        digits = "".join(atom.value for atom in _single_digits(words, end + 1, language, lexicon))
-        if digits:
-            return NumberSpan(begin, end + 1 + len(digits), NumberKind.DECIMAL, f"{value}.{digits}")
-        if behind is not None and behind.kind is NumberKind.CARDINAL:
-            return NumberSpan(begin, behind.end, NumberKind.DECIMAL, f"{value}.{behind.value}")
     return NumberSpan(begin, end, NumberKind.CARDINAL, str(value))
 
 
-def _single_digits(words: Sequence[str], begin: int, language: str, lexicon: _Lexicon) -> Iterator[NumberSpan]:
-    place = begin
-    while place < len(words):
+def _single_digits(words: Sequence[str], begin: int, language: str, lexicon: _Lexicon) -> str:
+    digits = ""
+    for place in range(begin, len(words)):
         parts = _parts(words[place], language)
         if len(parts) != 1 or lexicon.below.get(parts[0], _TEN) >= _TEN:
-            return
-        yield NumberSpan(place, place + 1, NumberKind.CARDINAL, str(lexicon.below[parts[0]]))
-        place += 1
+            break
+        digits += str(lexicon.below[parts[0]])
+    return digits
 
 
 def _value(parts: Sequence[str], lexicon: _Lexicon) -> tuple[int, int]:
@@ -287,7 +309,8 @@ class _Number:
         return True
 
     def _closes(self, scale: int) -> bool:
-        if scale >= self._scale or (not self.group and (self.total or self._room != _THOUSAND)):
+        bare = not self.group and (self._room != _THOUSAND or (self.total > 0 and scale != _THOUSAND))
+        if scale >= self._scale or bare:
             return False
         self.total, self.group = self.total + max(self.group, 1) * scale, 0
         self._room, self._unit, self._scale = _THOUSAND, 0, scale

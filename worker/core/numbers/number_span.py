@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-
-__all__ = ["NumberKind", "NumberSpan"]
 
 
 class NumberKind(StrEnum):
@@ -27,3 +25,7 @@ class NumberSpan:
     end: int
     kind: NumberKind
     value: str
+
+    def moved(self, by: int) -> NumberSpan:
+        """Return this so many words further on."""
+        return replace(self, begin=self.begin + by, end=self.end + by)

@@ -26,13 +26,15 @@ from caesura.worker.core.numbers.chinese_numbers import chinese_numbers, is_chin
 from caesura.worker.core.numbers.english_numbers import english_numbers, is_english_number, numbered
 from caesura.worker.core.numbers.number_span import NumberKind, NumberSpan
 
-__all__ = ["NumberKind", "NumberSpan", "is_number_word", "number_spans"]
+__all__ = ["MONTHS", "TIMES", "NumberKind", "NumberSpan", "is_number_word", "number_spans"]
 
-_TIMES = {"double": 2, "triple": 3}
-_MONTHS = numbered("january february march april may june july august september october november december")
-_BEGINNINGS = frozenset((*_TIMES, *_MONTHS))
+TIMES = {"double": 2, "triple": 3}
+MONTHS = numbered("january february march april may june july august september october november december")
+_BEGINNINGS = frozenset((*TIMES, *MONTHS))
 _MAX_DAY, _YEARS = 31, range(1000, 2200)
 _MIN_ENDING, _MAX_ENDING, _CENTURIES = 10, 99, range(13, 22)
+_MOST_ZEROS = 32
+"""More of them before another digit are no digit string: each word of them would be a new beginning."""
 
 
 @lru_cache(maxsize=2**14)
@@ -66,13 +68,14 @@ def _atom(atoms: Sequence[NumberSpan], at: dict[int, int], place: int) -> Number
 
 
 def _digits(words: Sequence[str], atoms: Sequence[NumberSpan], at: dict[int, int], begin: int) -> NumberSpan | None:
-    place, value = begin, ""
-    while place < len(words):
-        times = _TIMES.get(words[place], 1)
+    place, value, zeros = begin, "", True
+    while place < len(words) and not (zeros and place - begin >= _MOST_ZEROS):
+        times = TIMES.get(words[place], 1)
         atom = _atom(atoms, at, place + (times > 1))
         if atom is None or atom.end != atom.begin + 1 or len(atom.value) != 1 or atom.kind is NumberKind.ORDINAL:
             break
         value += atom.value * times
+        zeros = zeros and atom.value == "0"
         place = atom.end
     if len(value) == 1 and value != "0" and place in at and atoms[at[place]].end not in at:
         tens = atoms[at[place]]  # "two twenty two": a time, a room, a pressure
@@ -107,12 +110,12 @@ def _year(words: Sequence[str], atoms: Sequence[NumberSpan], at: dict[int, int],
 
 def _date(words: Sequence[str], atoms: Sequence[NumberSpan], at: dict[int, int], begin: int) -> NumberSpan | None:
     """Return a date that begins at a word: month, day, year, or the day first."""
-    month, end, day = _MONTHS.get(words[begin]), begin + 1, ""
+    month, end, day = MONTHS.get(words[begin]), begin + 1, ""
     if month is None:
         if (first := _day(words, atoms, at, begin)) is None:
             return None
         end = first.end + (list(words[first.end : first.end + 1]) == ["of"])
-        month = _MONTHS.get(words[end]) if end < len(words) else None
+        month = MONTHS.get(words[end]) if end < len(words) else None
         if month is None or (end == first.end and first.kind is NumberKind.CARDINAL and words[end] in ("may", "march")):
             return None
         day, end = first.value, end + 1

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ["NOTHING_BESIDE", "Beside"]
-
 
 class Beside(msgspec.Struct, frozen=True, gc=False):
     """The model's view of a few words before and behind others, as far as they are known."""

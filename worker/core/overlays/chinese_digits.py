@@ -16,14 +16,13 @@ a scale alone (千万), as one word with another sense (十分), at a border beh
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
 from caesura.worker.core.language.traditional import simplified
 from caesura.worker.core.numbers.chinese_numbers import NUMERALS, chinese_number_at
 from caesura.worker.core.numbers.number_span import NumberKind
 from caesura.worker.core.overlays.overlay import Overlay, Stretch, is_counting
-
-__all__ = ["chinese_digits"]
 
 _BREAK = "\n"
 """Stands for a Latin word, and behind a mark: no number goes on over it."""
@@ -44,11 +43,12 @@ _MEASURES = re.compile(
     "门期度路多]|周(?!到|全)|星期|万|亿"
 )
 _CODE = re.compile("(?:号|码|话|机|卡|编号|房间?|打|拨|是|按)[是为]?$")
-_LOOSE = "几数多来余"
 _FRACTION = "分之"
 _SCALES = ((10**8, "亿"), (10**4, "万"))
 _LEAST, _TEN, _LEAST_DIGITS = 10, "十", 3
 _HOURS, _MINUTES = range(25), range(60)
+_CUE_CHARACTERS = 4
+"""No cue before a number is longer."""
 _Found = tuple[int, int, str]
 """Where a text begins and ends, in code points, and what stands for it."""
 
@@ -62,9 +62,9 @@ def chinese_digits(stretch: Stretch) -> list[Overlay]:
         said = _BREAK if word.isascii() else word + (_BREAK if mark != "none" else "")
         text += said
         owner += [place] * len(said)
-    if not any(char in NUMERALS for char in text):
-        return []
     read = simplified(text)
+    if not any(char in NUMERALS for char in read):
+        return []
     return list(_overlays(text, owner, list(_Finder(read, begins=stretch.begins, ends=stretch.ends).found())))
 
 
@@ -76,11 +76,12 @@ def _overlays(text: str, owner: list[int], found: list[_Found]) -> Iterator[Over
         while last + 1 < len(found) and owner[found[last + 1][0]] <= owner[found[last][1] - 1]:
             last += 1
         first_word, last_word = owner[found[at][0]], owner[found[last][1] - 1]
-        begin = owner.index(first_word)
-        end = len(owner) - owner[::-1].index(last_word)
+        begin, end = bisect_left(owner, first_word), bisect_right(owner, last_word)
         written, place = "", begin
         for number in found[at : last + 1]:
-            written += text[place : number[0]] + number[2]
+            said = text[number[0] : number[1]]
+            scales = {ord(simplified(scale)): scale for scale in said if scale in "萬億"}
+            written += text[place : number[0]] + number[2].translate(scales)
             place = number[1]
         yield Overlay(first_word, last_word + 1, (written + text[place:end]).removesuffix(_BREAK))
         at = last + 1
@@ -146,7 +147,7 @@ class _Finder:
         clock = _CLOCK.match(self._text, place)
         if clock is None or self._is_open(place, clock.end()):
             return None
-        part_of_day = _DAY_PART.search(self._text, 0, place) is not None
+        part_of_day = self._is_behind(_DAY_PART, place)
         hour, said, unit = _value(clock["hour"]), clock["minute"] or "", clock["unit"] or ""
         minute = _value(said) if said else ""
         if not hour or int(hour) not in _HOURS or (said and (not minute or int(minute) not in _MINUTES)):
@@ -196,9 +197,16 @@ class _Finder:
     def _digits(self, place: int, end: int, value: str) -> str:
         """Return a digit string; "" where it is short, is beside another number, or counts."""
         beside = self._text[max(0, place - 1) : place] + self._text[end : end + 1]
-        if len(value) < _LEAST_DIGITS or any(char in f"{NUMERALS}几点" for char in beside):
+        if (
+            len(value) < _LEAST_DIGITS
+            or "两" in self._text[place:end]
+            or any(char in f"{NUMERALS}几点" for char in beside)
+        ):
             return ""
-        return "" if is_counting(value) and _CODE.search(self._text, 0, place) is None else value
+        return "" if is_counting(value) and not self._is_behind(_CODE, place) else value
+
+    def _is_behind(self, cue: re.Pattern[str], place: int) -> bool:
+        return cue.search(self._text, max(0, place - _CUE_CHARACTERS), place) is not None
 
     def _dated(self, said: str) -> str:
         """Write each numeral of a date."""

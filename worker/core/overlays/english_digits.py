@@ -18,37 +18,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from caesura.worker.core.numbers.spoken_numbers import NumberKind, NumberSpan, number_spans
-from caesura.worker.core.overlays.overlay import Overlay, Stretch, is_counting
+from caesura.worker.core.language.normalisation import word_set
+from caesura.worker.core.numbers.english_numbers import UNITS, ZEROS
+from caesura.worker.core.numbers.spoken_numbers import MONTHS, NumberKind, NumberSpan, number_spans
+from caesura.worker.core.overlays.overlay import Overlay, Stretch, in_groups, is_counting
 
-__all__ = ["BESIDE_ONE", "english_digits"]
-
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
+_MONTHS = [month.title() for month in MONTHS]
 _VERBS_TOO = ("may", "march")
 _SCALES = {10**12: "trillion", 10**9: "billion", 10**6: "million"}
-_SCALE_WORDS = _set("hundred thousand million billion trillion")
+_SCALE_WORDS = word_set("hundred thousand million billion trillion")
 _CURRENCIES = {"dollar": "$", "dollars": "$", "euro": "€", "euros": "€"}
-_UNITS = _set(
+_UNITS = word_set(
     """kilometer kilometers kilometre kilometres meter meters metre metres centimeter centimeters centimetre
     centimetres millimeter millimeters millimetre millimetres mile miles inch inches feet yards acres hectares gram
     grams kilogram kilograms kilo kilos milligram milligrams ounce ounces pound pounds ton tons tonne tonnes liter
@@ -57,46 +39,42 @@ _UNITS = _set(
     gigabytes terabyte terabytes kilobytes bits bytes megabits gigabits megapixels calories percentage decibels pence
     cents cent bucks yen rupees yuan francs pesos"""
 )
-_TIME_UNITS = _set(
+_TIME_UNITS = word_set(
     """second seconds minute minutes hour hours day days week weeks month months year years milliseconds millisecond
     decades centuries"""
 )
 _WITH_UNIT = _UNITS | _TIME_UNITS | frozenset(("percent", *_CURRENCIES))
-_NUMBERED = _set(
+_NUMBERED = word_set(
     """number chapter page room gate flight step version platform section part episode season line level apartment
     suite question lesson exercise figure table item volume grade route bus track channel extension building block
     option phase highway interstate terminal seat row lane ward article appendix paragraph windows"""
 )
-_CODES = _NUMBERED | _set("code pin zip dial card account order reference phone ending id ticket confirmation call")
-_PHONES = _set("phone telephone call called calling cell mobile dial fax reach text landline")
-_YEAR_CUES = _set(
+_CODES = _NUMBERED | word_set("code pin zip dial card account order reference phone ending id ticket confirmation call")
+_PHONES = word_set("phone telephone call called calling cell mobile dial fax reach text landline")
+_YEAR_CUES = word_set(
     """in since of from until till by before after during around circa year late early mid spring summer fall autumn
     winter"""
 )
-_DATE_CUES = _set("on in of by since from until till before after")
-_CLOCK_CUES = _set("at by until till around before after since")
-_BEHIND_A_DAY = _set(
+_DATE_CUES = word_set("on in of by since from until till before after")
+_CLOCK_CUES = word_set("at by until till around before after since")
+_BEHIND_A_DAY = word_set(
     "at in and to for is was from until till or the we i on by he she they it you this that then if because with so"
 )
-_THEIRS = _set("the my his her its our their your this that every each")
-_UNSURE_BEFORE = _set("point dot colon slash dash hyphen underscore catch half past")
-_UNSURE_BEHIND = _set(
+_THEIRS = word_set("the my his her its our their your this that every each")
+_UNSURE_BEFORE = word_set("point dot colon slash dash hyphen underscore catch half past whole foot")
+_UNSURE_BEHIND = word_set(
     """point dot colon slash dash hyphen underscore thirds quarters fourths fifths sixths sevenths eighths ninths
     tenths hundredths thousandths halves twenties thirties forties fifties sixties seventies eighties nineties hundreds
     thousands something somethings odd ish past"""
 )
 BESIDE_ONE = (
-    _WITH_UNIT
-    | _NUMBERED
-    | frozenset(("per", "point", "m", "am", "pm", "a.m", "p.m", "oh", "o'clock", *map(str.lower, _MONTHS)))
+    _WITH_UNIT | _NUMBERED | frozenset(("per", "point", "m", "am", "pm", "a.m", "p.m", "oh", "o'clock", *MONTHS))
 )
 """Words of which one stands beside "one" or a small ordinal that is written with digits."""
-_OH = ("oh", "o", "zero", "nought")
-_DIGIT_WORDS = frozenset(
-    (*_OH, *["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"], *"0123456789")
-)
+_DIGIT_WORDS = frozenset((*ZEROS, *UNITS, *"0123456789"))
 _HOURS_BELOW_TEN = frozenset("123456789")
-_JOINED = ("or", "to", "and", "through")
+_JOINED = ("or", "to", "and", "through", "by")
+_DOZENS = ("dozen", "score")
 _HALVES = ("half", "quarter", "third")
 _DAY_PARTS = (("in", "the", "morning"), ("in", "the", "afternoon"), ("in", "the", "evening"), ("at", "night"))
 _LEAST, _MOST_HOUR, _MINUTES = 10, 12, range(60)
@@ -125,8 +103,7 @@ def _spans(stretch: Stretch) -> Iterator[NumberSpan]:
                 if span.kind is NumberKind.DATE or (begin == span.begin and end == span.end):
                     yield span
                     break
-                for part in number_spans(stretch.words[begin:end]):
-                    yield NumberSpan(part.begin + begin, part.end + begin, part.kind, part.value)
+                yield from (part.moved(begin) for part in number_spans(stretch.words[begin:end]))
                 begin = end
 
 
@@ -147,6 +124,12 @@ class _Finder:
     _stretch: Stretch
     _spans: Sequence[NumberSpan]
     _at: int = 0
+    _by_begin: dict[int, NumberSpan] = field(init=False)
+    _by_end: dict[int, NumberSpan] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._by_begin = {span.begin: span for span in self._spans}
+        self._by_end = {span.end: span for span in self._spans}
 
     def found(self) -> list[Overlay]:
         overlays: list[Overlay] = []
@@ -169,7 +152,7 @@ class _Finder:
         return words[place] if 0 <= place < len(words) else ""
 
     def _span_at(self, place: int) -> NumberSpan | None:
-        return next((span for span in self._spans if span.begin == place), None)
+        return self._by_begin.get(place)
 
     def _precedes_number(self, span: NumberSpan) -> bool:
         """Tell whether a number, but the time of a date, stands right behind this one, without a mark between."""
@@ -221,7 +204,7 @@ class _Finder:
         if span.kind is NumberKind.DIGITS:
             hour, minute, end = span.value[:-2], span.value[-2:], span.end
             second = self._word(span.begin + 1)
-            if hour not in _HOURS_BELOW_TEN or (self._says_digit(second) and second not in _OH):
+            if hour not in _HOURS_BELOW_TEN or (self._says_digit(second) and second not in ZEROS):
                 return None
         else:
             hour, minute, end = span.value, "", span.end
@@ -289,13 +272,16 @@ class _Finder:
 
     def _telephone(self) -> Overlay | None:
         """Return a telephone number that is said in digits and groups of them: numbers beside each other."""
-        group = [self._spans[self._at]]
+        group, value = [self._spans[self._at]], self._group_of_digits(self._spans[self._at])
         while (behind := self._span_at(group[-1].end)) is not None and self._stretch.marks[group[-1].end - 1] == "none":
+            digits = self._group_of_digits(behind)
+            if not value or not digits or len(value) > _PHONE_DIGITS[-1]:
+                return None
             group.append(behind)
+            value += digits
         if len(group) == 1:
             return None
-        values, (begin, end) = [self._group_of_digits(span) for span in group], (group[0].begin, group[-1].end)
-        value = "".join(values) if all(values) else ""
+        begin, end = group[0].begin, group[-1].end
         spelled = any(span.kind is NumberKind.DIGITS and len(span.value) >= _LEAST_DIGITS for span in group)
         if len(value) not in _PHONE_DIGITS or not spelled or self._goes_on(group[0], end):
             return None
@@ -320,10 +306,7 @@ class _Finder:
         before = self._stretch.words[max(0, begin - _PHONE_WORDS) : begin]
         if len(local) not in _GROUPS or not (sure or not _PHONES.isdisjoint(before)):
             return value
-        for length in _GROUPS[len(local)]:
-            groups.append(local[:length])
-            local = local[length:]
-        return "-".join(groups)
+        return "-".join([*groups, *in_groups(local, _GROUPS[len(local)])])
 
     # --- amounts
 
@@ -390,6 +373,8 @@ class _Finder:
         before, behind = self._word(span.begin - 1), self._word(span.end)
         if before in ("to", "past") and self._word(span.begin - 2) in _HALVES:
             return True
+        if before == "and" and self._word(span.begin - 2) in _DOZENS:
+            return True
         half = (
             behind == "and" and self._word(span.end + 1) in ("a", "an", "one") and self._word(span.end + 2) in _HALVES
         )
@@ -433,7 +418,7 @@ class _Finder:
         other = self._span_at(span.end + 1)
         if other is None or other.kind is not NumberKind.CARDINAL or self._is_joined_to_small(span):
             return None
-        is_range = link == "to" or (link == "and" and self._word(span.begin - 1) == "between")
+        is_range = link in ("to", "by") or (link == "and" and self._word(span.begin - 1) == "between")
         unit = self._word(other.end)
         return unit if is_range and unit in _WITH_UNIT else None
 
@@ -451,13 +436,12 @@ class _Finder:
         )
 
     def _is_joined_to_small(self, span: NumberSpan) -> bool:
-        """Tell whether "or", "to" or "and" joins a number to one below ten, or to a scale: "ten or twelve thousand"."""
-        joined = []
-        if self._word(span.begin - 1) in _JOINED:
-            joined += [(other, span) for other in self._spans if other.end == span.begin - 1]
-        if self._word(span.end) in _JOINED:
-            joined += [(span, other) for other in self._spans if other.begin == span.end + 1]
-        return any(self._is_loose(first, second) for first, second in joined)
+        """Tell whether a word such as "or" joins a number to one below ten, or to a scale: "ten or twelve thousand"."""
+        before = self._by_end.get(span.begin - 1) if self._word(span.begin - 1) in _JOINED else None
+        behind = self._by_begin.get(span.end + 1) if self._word(span.end) in _JOINED else None
+        return (before is not None and self._is_loose(before, span)) or (
+            behind is not None and self._is_loose(span, behind)
+        )
 
     def _is_loose(self, first: NumberSpan, second: NumberSpan) -> bool:
         if any(span.kind is not NumberKind.CARDINAL or self._is_written(span) for span in (first, second)):
@@ -473,10 +457,10 @@ class _Finder:
         return self._word(span.end - 1) != "second" or before in _THEIRS
 
     def _is_year(self, span: NumberSpan) -> bool:
-        if self._word(span.end) in (*_CURRENCIES, *_UNITS, *_TIME_UNITS, "percent"):
+        if self._word(span.end) in _WITH_UNIT:
             return False
         late = int(span.value) // _CENTS in _LATE_CENTURIES and span.end - span.begin >= _YEAR_WORDS
-        return late or self._word(span.begin - 1) in _YEAR_CUES or self._word(span.begin - 1).title() in _MONTHS
+        return late or self._word(span.begin - 1) in _YEAR_CUES or self._word(span.begin - 1) in MONTHS
 
     def _date(self, span: NumberSpan) -> str | None:
         """Write a date in the order in which it was said; None where it may be none."""

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from caesura.schemas.segments import OverlayKind, PunctuationName
-
-__all__ = ["Overlay", "Stretch", "disjoint", "is_counting"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +42,20 @@ class Stretch:
 def disjoint(*found: Iterable[Overlay]) -> list[Overlay]:
     """Return overlays in order that share no word: those of an argument go before those of the next ones."""
     taken: list[Overlay] = []
+    places: set[int] = set()
     for overlays in found:
-        taken += [
-            overlay
-            for overlay in overlays
-            if all(overlay.end <= other.begin or other.end <= overlay.begin for other in taken)
-        ]
+        free = [overlay for overlay in overlays if places.isdisjoint(range(overlay.begin, overlay.end))]
+        taken += free
+        places.update(place for overlay in free for place in range(overlay.begin, overlay.end))
     return sorted(taken, key=lambda overlay: overlay.begin)
+
+
+def in_groups(digits: str, lengths: Sequence[int]) -> Iterator[str]:
+    """Yield digits in groups of these lengths, which add up to theirs."""
+    at = 0
+    for length in lengths:
+        yield digits[at : at + length]
+        at += length
 
 
 def is_counting(digits: str) -> bool:

@@ -29,15 +29,16 @@ from msgspec.structs import replace
 from caesura.schemas.labels import kind_of
 from caesura.schemas.segments import Segment, SegmentWord
 from caesura.schemas.tentative import Tentative
-from caesura.worker.core.language.normalisation import model_view
+from caesura.worker.core.language.normalisation import model_view, word_set
+from caesura.worker.core.language.rules import primary_language
 from caesura.worker.core.language.traditional import simplified
 from caesura.worker.core.numbers.chinese_numbers import NUMERALS, chinese_number_at
-from caesura.worker.core.numbers.english_numbers import english_numbers
-from caesura.worker.core.numbers.spoken_numbers import is_number_word
+from caesura.worker.core.numbers.english_numbers import UNIT_ORDINALS, ZEROS, english_numbers
+from caesura.worker.core.numbers.european_numbers import EUROPEAN, european_numbers, is_european_number
+from caesura.worker.core.numbers.number_span import NumberKind, NumberSpan
+from caesura.worker.core.numbers.spoken_numbers import TIMES, is_number_word
 from caesura.worker.core.overlays.beside import NOTHING_BESIDE, Beside
 from caesura.worker.core.rendering.cleaning import compared, is_sound
-
-__all__ = ["NO_REDACTION", "Around", "Redacted", "Redaction"]
 
 
 class Redacted(StrEnum):
@@ -60,41 +61,143 @@ _SHOWN = {
 """What stands for a word, in the order in which kinds go before one another."""
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_ZEROS = _set("oh o zero nought")
-_TIMES = {"double": 2, "triple": 3}
-_PARTLY = frozenset(("oh", "o", *_TIMES))
-_SMALL_ORDINALS = _set("first second third fourth fifth sixth seventh eighth ninth")
-_WEAK = _set("one 一个 一")
-_BRIDGES = _set("and then dash hyphen space slash point dot the is it's 杠 空格 点 然后")
+_WEAK = word_set("one 一个 一")
+_BRIDGES = word_set("and then dash hyphen space slash point dot the is it's 杠 空格 点 然后")
 _GAP = 3
 _CARD_DIGITS = range(13, 20)
 _ISSUERS = {16: ("2", "3", "4", "5", "6"), 15: ("34", "37"), 14: ("30", "36", "38", "39")}
-_AT = _set("at @ 艾特 at-sign")
-_DOTS = _set("dot point 点 點")
-_CONNECTORS = _DOTS | _set("underscore dash hyphen plus 下划线 杠 减号")
-_ENDINGS = _set(
+_AT = word_set("at @ 艾特 at-sign")
+_DOTS = word_set("dot point 点 點")
+_CONNECTORS = _DOTS | word_set("underscore dash hyphen plus 下划线 杠 减号")
+_ENDINGS = word_set(
     """com org net edu gov io co uk de fr es it nl ch cn jp info biz me tv ai app dev eu us ca au in hk tw be pl se no
     fi dk pt br mx ru at c d u"""
 )
-_SURE_ENDINGS = _set("com org net edu gov io co uk de fr es nl cn jp biz tv dev eu au hk tw pl br mx ru")
+_SURE_ENDINGS = word_set("com org net edu gov io co uk de fr es nl cn jp biz tv dev eu au hk tw pl br mx ru")
+_PROVIDERS = word_set("gmail hotmail yahoo icloud gmx protonmail")
+_AT_SIGN = re.compile(r"@|[\[({<]at[\])}>]")
+_JOINED_LETTERS = re.compile(r"[a-z](?:[-.][a-z]){2,}\.?")
+_SPELLING_WORDS = word_set(
+    """alpha alfa bravo charlie delta echo foxtrot golf hotel india juliet juliett kilo lima mike november oscar papa
+    quebec romeo sierra tango uniform victor whiskey x-ray xray yankee zulu"""
+)
+_SAID_LIKE = {"won": "one", "to": "two", "too": "two", "for": "four", "fore": "four", "ate": "eight"}
+"""Words that a recogniser writes for a digit that sounds like them: read so within a run of digits."""
+_DIGIT_NAMES = {"niner": "nine", "aught": "zero"}
+_LEAST_DIGITS = 3
+_NAMED_BY_INITIAL = word_set("like as")
 _WRITTEN_ADDRESS = re.compile(r"\S*@\S*|[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|io|co|uk|de|fr|es|it|cn|me|info)")
-_NO_LOCAL_PART = _set(
+_NO_LOCAL_PART = word_set(
     """is email e-mail mail address to my me his her their our your the a an it it's its that that's and or on in of
     for was are be send write reach contact us you can i we so yes okay ok um uh called named by 邮箱 是 我 的 邮件 地址
     发 到"""
 )
-_ADDRESS_CUES = _set("email e-mail mail address gmail 邮箱 邮件 地址")
-_ADDRESS_WORDS = _CONNECTORS | _ADDRESS_CUES | _SURE_ENDINGS
+_ADDRESS_CUES = word_set("email e-mail mail address gmail 邮箱 邮件 地址")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Speech:
+    """A language's words in what is redacted.
+
+    times: how often a digit is said. weak: no number alone. bridges: stand within a number. at, dots, connectors: of an
+    address. endings, sure_endings: of its domain. no_local_part: words before an address. cues: announce one. naming:
+    what stands between a letter and the word that names it. also_words: letters that are words too.
+    """
+
+    times: Mapping[str, int]
+    weak: frozenset[str]
+    bridges: frozenset[str]
+    at: frozenset[str]
+    dots: frozenset[str]
+    connectors: frozenset[str]
+    no_local_part: frozenset[str]
+    cues: frozenset[str]
+    verbs: frozenset[str] = frozenset(("is", "是"))
+    endings: frozenset[str] = _ENDINGS
+    sure_endings: frozenset[str] = _SURE_ENDINGS
+    naming: tuple[tuple[str, ...], ...] = (("as", "in"), ("for",))
+    also_words: frozenset[str] = frozenset("ai")
+    partly: frozenset[str] = field(init=False)
+    address_words: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "partly", frozenset(("oh", "o", *self.times)))
+        object.__setattr__(
+            self, "address_words", self.at - _AT | self.connectors | self.cues | self.sure_endings | _PROVIDERS
+        )
+
+
+_ENGLISH = _Speech(
+    times={**TIMES, "quadruple": 4},
+    weak=_WEAK,
+    bridges=_BRIDGES,
+    at=_AT,
+    dots=_DOTS,
+    connectors=_CONNECTORS,
+    no_local_part=_NO_LOCAL_PART,
+    cues=_ADDRESS_CUES,
+)
+"""English and Chinese, and all languages that have no words of their own here."""
+
+_SPEECHES: Mapping[str, _Speech] = {
+    "de": _Speech(
+        times={"doppel": 2},
+        weak=word_set("ein eine"),
+        bridges=_BRIDGES | word_set("und dann strich bindestrich leerzeichen schrägstrich punkt der die das ist"),
+        at=_AT | word_set("ät klammeraffe"),
+        dots=_DOTS | word_set("punkt"),
+        connectors=_CONNECTORS | word_set("punkt unterstrich bindestrich"),
+        no_local_part=_NO_LOCAL_PART
+        | word_set(
+            """ist lautet meine mein ihre seine unsere die der das an unter auf und oder von zu bitte ich sie mir er wir
+            adresse mailadresse e-mail-adresse schreiben schicken senden also ja äh ähm"""
+        ),
+        cues=_ADDRESS_CUES | word_set("adresse mailadresse e-mail-adresse emailadresse"),
+        verbs=word_set("ist lautet"),
+        naming=(("wie",),),
+        also_words=frozenset(),
+    ),
+    "es": _Speech(
+        times={"doble": 2, "triple": 3},
+        weak=word_set("un una uno"),
+        bridges=_BRIDGES | word_set("y luego guion guión espacio barra punto el la es"),
+        at=_AT | word_set("arroba"),
+        dots=_DOTS | word_set("punto"),
+        connectors=_CONNECTORS | word_set("punto guion guión subguion subguión"),
+        no_local_part=_NO_LOCAL_PART
+        | word_set("es mi su tu el la los a en y o de por con correo dirección escriba escribe envíe pues bueno eh yo"),
+        cues=_ADDRESS_CUES | word_set("correo dirección"),
+        verbs=word_set("es"),
+        endings=_ENDINGS - {"de"},
+        sure_endings=_SURE_ENDINGS - {"de", "es"},
+        naming=(("de",), ("como",)),
+        also_words=frozenset("aeouy"),
+    ),
+    "fr": _Speech(
+        times={"double": 2, "triple": 3},
+        weak=word_set("un une"),
+        bridges=_BRIDGES | word_set("et puis ensuite tiret espace le la est c'est"),
+        at=_AT | word_set("arobase arrobase arobas"),
+        dots=_DOTS,
+        connectors=(_CONNECTORS - {"plus"}) | word_set("tiret"),
+        no_local_part=_NO_LOCAL_PART
+        | word_set(
+            "est c'est mon ma votre le la les à en et ou de par sur adresse mail écrivez envoyez alors oui euh je"
+        ),
+        cues=_ADDRESS_CUES | word_set("adresse courriel mél"),
+        verbs=word_set("est c'est"),
+        endings=_ENDINGS - {"de"},
+        sure_endings=_SURE_ENDINGS - {"de", "es"},
+        naming=(("comme",),),
+        also_words=frozenset("aycdjlmnstà"),
+    ),
+}
+
 _NUMBER_SIGN, _LETTER_SIGN, _ADDRESS_SIGN, _NAME_SIGN = 1, 2, 4, 8
 _MOST_KNOWN, _LEAST_PART = 2**14, 3
 _MOST_PLAIN, _MOST_DOMAIN, _CUE_WORDS = 4, 6, 12
 _HELD_BACK = _MOST_PLAIN + 1
 _LEAST_LETTERS = 3
-_ALSO_WORDS = frozenset("ai")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +234,13 @@ class _Said:
 
     views: Sequence[str]
     around: Around
+    language: str = ""
     _chains: list[_Chain] | None = None
+
+    @property
+    def speech(self) -> _Speech:
+        """Return the language's words."""
+        return _SPEECHES.get(self.language, _ENGLISH)
 
     def chains(self) -> list[_Chain]:
         """Return the number words, in chains."""
@@ -153,7 +262,7 @@ class Redaction:
     _beginnings: frozenset[str] = field(init=False, repr=False)
     _name_words: frozenset[str] = field(init=False, repr=False)
     _redacted_signs: int = field(init=False, repr=False)
-    _known: dict[str, int] = field(init=False, repr=False, default_factory=dict)
+    _known: dict[str, dict[str, int]] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         names = [_parts(name) for name in self.names]
@@ -185,57 +294,64 @@ class Redaction:
         """Tell whether anything is redacted."""
         return bool(self.kinds)
 
-    def found(self, words: Sequence[SegmentWord], around: Around) -> dict[int, str]:
-        """Return what stands for each word that is redacted, by index.
+    def found(self, words: Sequence[SegmentWord], around: Around, lang: str = "en") -> dict[int, str]:
+        """Return what stands for each word that is redacted, by index. lang: of the words (BCP-47).
 
         All words are searched, and once more without fillers and what is taken back, which may stand within a number.
         """
         views = [_view(word.text) for word in words]
-        finders = self._wanted(views, around)
+        language = primary_language(lang)
+        finders = self._wanted(views, around, language)
         if not finders:
             return {}
         first = len(around.before)
         fluent = [at for at, word in enumerate(words) if not kind_of(word.disfluency) and not is_sound(word.text)]
         shown: dict[int, str] = {}
         for places in ([*range(len(words))], fluent) if len(fluent) < len(words) else (fluent,):
-            said = _Said([*around.before, *(views[at] for at in places), *around.behind], around)
+            searched = [*around.before, *(views[at] for at in places), *around.behind]
+            said = _Said(_as_meant(searched, around, language), around, language)
             for kind, finder in finders:
                 for place in finder(said):
                     if first <= place < first + len(places):
                         shown.setdefault(places[place - first], _SHOWN[kind])
         return shown
 
-    def _wanted(self, views: Sequence[str], around: Around) -> list[tuple[Redacted, Callable[[_Said], set[int]]]]:
+    def _wanted(
+        self, views: Sequence[str], around: Around, language: str
+    ) -> list[tuple[Redacted, Callable[[_Said], set[int]]]]:
         """Return the finders that may find something: most words are no sign of anything."""
+        known = self._known.setdefault(language if language in _SPEECHES else "", {})
         signs = beside = 0
         for view in views:
-            signs |= self._signs_of(view)
+            signs |= self._signs_of(view, language, known)
         for view in around.before:
-            beside |= self._signs_of(view)
+            beside |= self._signs_of(view, language, known)
         for view in around.behind:
-            beside |= self._signs_of(view)
+            beside |= self._signs_of(view, language, known)
         if not signs | beside:
             return []
+        sounds_like = not _SAID_LIKE.keys().isdisjoint(views)
+        numbers = (signs | beside if sounds_like else signs) & _NUMBER_SIGN
         wanted = {
             Redacted.NAMES: (signs | beside) & _NAME_SIGN,
             Redacted.EMAILS: (signs | beside) & _ADDRESS_SIGN,
-            Redacted.CARDS: signs & _NUMBER_SIGN,
-            Redacted.NUMBERS: signs & _NUMBER_SIGN,
+            Redacted.CARDS: numbers,
+            Redacted.NUMBERS: numbers,
             Redacted.LETTERS: (signs | beside) & _LETTER_SIGN,
         }
         return [(kind, finder) for kind, finder in self._finders.items() if wanted[kind]]
 
-    def _signs_of(self, view: str) -> int:
-        """Return what a word may be a sign of, as far as it is redacted; kept, since words recur."""
-        known = self._known.get(view)
-        if known is None:
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
+    def _signs_of(self, view: str, language: str, known: dict[str, int]) -> int:
+        """Return what a word may be a sign of, as far as it is redacted. known: of the language; words recur."""
+        signs = known.get(view)
+        if signs is None:
+            if len(known) >= _MOST_KNOWN:
+                known.clear()
             text = compared(view)
             long = len(text) >= _LEAST_PART or not text.isascii()
             is_name = text in self._name_words or (long and text in self._beginnings)
-            known = self._known[view] = (_signs(view) & self._redacted_signs) | _NAME_SIGN * is_name
-        return known
+            signs = known[view] = (_signs(view, language) & self._redacted_signs) | _NAME_SIGN * is_name
+        return signs
 
     def segment(self, segment: Segment, beside: Beside = NOTHING_BESIDE) -> tuple[Segment, dict[int, str]]:
         """Return a segment without the words that are redacted, and what stands for each of them, by index.
@@ -251,24 +367,26 @@ class Redaction:
             opens=segment.sentence_start and not beside.before,
             closes=segment.sentence_end and not beside.behind,
         )
-        shown = self.found(segment.words, around)
+        shown = self.found(segment.words, around, segment.lang)
         if not (shown or segment.speaker or segment.attributes or segment.spellings):
             return segment, {}
-        attributes = segment.attributes and {key: self.text(text) for key, text in segment.attributes.items()}
+        attributes = segment.attributes and {
+            key: self.text(text, segment.lang) for key, text in segment.attributes.items()
+        }
         spellings = segment.spellings and {
-            said: text for said, text in segment.spellings.items() if self.text(text) == text
+            said: text for said, text in segment.spellings.items() if self.text(text, segment.lang) == text
         }
         bare = replace(
             segment,
             words=_without(segment.words, shown),
-            speaker=self._speaker(segment.speaker),
+            speaker=segment.speaker and self.text(segment.speaker, segment.lang),
             attributes=attributes,
             spellings=spellings,
         )
         return bare, shown
 
-    def tentative(self, tentative: Tentative, before: tuple[str, ...] = ()) -> Tentative:
-        """Return unfrozen words without those that are redacted, and without the session's own spellings.
+    def tentative(self, tentative: Tentative, before: tuple[str, ...] = ()) -> tuple[Tentative, dict[int, str]]:
+        """Return unfrozen words as ``segment`` does a segment, also without the session's own spellings.
 
         before: the model's view of frozen words before them. Where addresses are redacted, the last words are held
         back: they may be the beginning of one.
@@ -280,26 +398,20 @@ class Redaction:
             opens=tentative.sentence_start and not before,
             closes=False,
         )
-        shown = self.found(tentative.words, around)
+        shown = self.found(tentative.words, around, tentative.lang)
         known = _without(tentative.words, shown)[: -_HELD_BACK if Redacted.EMAILS in self.kinds else None]
-        return replace(
+        bare = replace(
             tentative,
             words=known,
             labelled_words=min(tentative.labelled_words, len(known)),
-            speaker=self._speaker(tentative.speaker),
+            speaker=tentative.speaker and self.text(tentative.speaker, tentative.lang),
             spellings=None,
         )
+        return bare, {at: text for at, text in shown.items() if at < len(known)}
 
-    def text(self, text: str) -> str:
+    def text(self, text: str, lang: str) -> str:
         """Return a text, its words separated by spaces, without the words that are redacted."""
-        return _redacted_text(self, text)
-
-    def found_in(self, texts: Sequence[str]) -> dict[int, str]:
-        """Return what stands for each word of a text that is redacted, by index."""
-        return self.found([SegmentWord(text=text, punctuation="none", disfluency="O") for text in texts], _ALONE)
-
-    def _speaker(self, speaker: str | None) -> str | None:
-        return None if speaker is None else self.text(speaker)
+        return _redacted_text(self, text, primary_language(lang))
 
     def _names(self, said: _Said) -> set[int]:
         words = [compared(view) for view in said.views]
@@ -315,6 +427,13 @@ class Redaction:
                 if text in self._whole or cut_behind or cut_before:
                     found.update(range(begin, end))
         return found
+
+
+def without_own_words(segment: Segment) -> Segment:
+    """Return a segment without the words that its session's options name: what is redacted may be among them."""
+    if not (segment.own_fillers or segment.kept_phrases or segment.spellings):
+        return segment
+    return replace(segment, own_fillers=(), kept_phrases=(), spellings=None)
 
 
 def _parts(name: str) -> list[str]:
@@ -339,70 +458,121 @@ def _without(words: Sequence[SegmentWord], shown: Mapping[int, str]) -> tuple[Se
 
 
 @lru_cache(maxsize=1024)
-def _redacted_text(redaction: Redaction, text: str) -> str:
+def _redacted_text(redaction: Redaction, text: str, language: str) -> str:
     words = text.split()
-    shown = redaction.found_in(words)
+    said = [SegmentWord(text=word, punctuation="none", disfluency="O") for word in words]
+    shown = redaction.found(said, _ALONE, language)
     return " ".join(shown.get(at, word) for at, word in enumerate(words)) if shown else text
 
 
 @lru_cache(maxsize=2**14)
 def _view(text: str) -> str:
-    return simplified(model_view(text))
+    view = simplified(model_view(text))
+    return _DIGIT_NAMES.get(view, view)
+
+
+def _as_meant(views: list[str], around: Around, language: str) -> list[str]:
+    """Return words with what a recogniser wrote for a digit or a dot as that: "five won two" within digits.
+
+    At a border behind which digits may go on, a word that sounds like a digit is one.
+    """
+    speech = _SPEECHES.get(language, _ENGLISH)
+    for at, view in enumerate(views[:-1]):
+        if view == "period" and views[at + 1] in speech.sure_endings:
+            views[at] = "dot"
+    if speech is not _ENGLISH or _SAID_LIKE.keys().isdisjoint(views):
+        return views
+    for is_run, group in itertools.groupby(range(len(views)), key=lambda at: _is_digit_word(views[at], speech)):
+        run = list(group)
+        digits = [at for at in run if views[at] not in _SAID_LIKE]
+        goes_on = run[0] == 0 and not around.begins, run[-1] == len(views) - 1 and not around.ends
+        if is_run and len(digits) >= (1 if any(goes_on) else _LEAST_DIGITS):
+            first, last = (run[0] if goes_on[0] else digits[0]), (run[-1] if goes_on[1] else digits[-1])
+            for at in range(first, last + 1):
+                views[at] = _SAID_LIKE.get(views[at], views[at])
+    return views
+
+
+def _is_digit_word(view: str, speech: _Speech) -> bool:
+    return view in _SAID_LIKE or view in speech.partly or (_is_number(view, "en") and _digit_count(view, "en") == 1)
 
 
 @lru_cache(maxsize=2**14)
-def _signs(view: str) -> int:
+def _signs(view: str, language: str) -> int:
     """Return what a word may be a sign of: a number, a letter, an address."""
-    number = _NUMBER_SIGN * (_is_number(view) or view in _PARTLY)
-    letter = _LETTER_SIGN * (_is_letter(view) and view not in _ALSO_WORDS)
-    address = view in _ADDRESS_WORDS or "@" in view or _WRITTEN_ADDRESS.fullmatch(view) is not None
-    return number | letter | _ADDRESS_SIGN * (address or bool(letter))
+    speech = _SPEECHES.get(language, _ENGLISH)
+    number = _NUMBER_SIGN * (_is_number(view, language) or view in speech.partly)
+    spelled = _is_letter(view) and view not in speech.also_words
+    letter = _LETTER_SIGN * (spelled or view in _SPELLING_WORDS or _JOINED_LETTERS.fullmatch(view) is not None)
+    address = (
+        view in speech.address_words
+        or _AT_SIGN.search(view) is not None
+        or _WRITTEN_ADDRESS.fullmatch(view) is not None
+    )
+    return number | letter | _ADDRESS_SIGN * (address or spelled)
 
 
 # --- numbers and cards
 
 
 @lru_cache(maxsize=2**14)
-def _is_number(view: str) -> bool:
+def _is_number(view: str, language: str) -> bool:
     """Tell whether a word says a number or a part of one."""
-    if view in _ZEROS or is_number_word(view) or any(char.isdecimal() for char in view):
+    if any(char.isdecimal() for char in view):
         return True
-    return sum(char in NUMERALS for char in view) > 1
+    if language in EUROPEAN:
+        return view != EUROPEAN[language].link and is_european_number(view, language)
+    return view in ZEROS or is_number_word(view) or sum(char in NUMERALS for char in view) > 1
 
 
-def _places(views: Sequence[str]) -> list[int]:
+def _spans(views: Sequence[str], language: str) -> list[NumberSpan]:
+    return european_numbers(views, language) if language in EUROPEAN else english_numbers(views)
+
+
+def _places(said: _Said) -> list[int]:
     """Return where number words stand: "oh", "double" and the like only beside others, or among nothing else."""
-    alone = all(view in _PARTLY or _is_number(view) or _is_bridge([view]) for view in views)
+    views, partly = said.views, said.speech.partly
+    numbers = [_is_number(view, said.language) for view in views]
+    alone = all(
+        view in partly or number or _is_bridge([view], said) for view, number in zip(views, numbers, strict=True)
+    )
     places: list[int] = []
-    for part, run in itertools.groupby(range(len(views)), key=lambda at: views[at] in _PARTLY or _is_number(views[at])):
+    for part, run in itertools.groupby(range(len(views)), key=lambda at: views[at] in partly or numbers[at]):
         found = list(run)
-        if part and (alone or not _PARTLY.issuperset(views[at] for at in found)):
+        if part and (alone or not partly.issuperset(views[at] for at in found)):
             places += found
     return places
 
 
-def _weight(views: Sequence[str], at: int) -> int:
+def _weight(said: _Said, at: int) -> int:
     """Return how many digits a number word counts for: none for "first", and for a "one" that stands alone."""
+    views, speech = said.views, said.speech
     view = views[at]
-    if view in _SMALL_ORDINALS or view in _TIMES:
+    if view in speech.times:
+        return (speech.times[view] - 1) * (at + 1 < len(views) and _is_number(views[at + 1], said.language))
+    if _is_small_ordinal(view, said.language):
         return 0
-    if view in _WEAK:
-        return int(any(_is_number(views[beside]) for beside in (at - 1, at + 1) if 0 <= beside < len(views)))
-    return _digit_count(view)
+    if view in speech.weak:
+        beside = [views[place] for place in (at - 1, at + 1) if 0 <= place < len(views)]
+        return int(any(_is_number(word, said.language) or word in speech.times for word in beside))
+    return _digit_count(view, said.language)
 
 
 @lru_cache(maxsize=2**14)
-def _digit_count(view: str) -> int:
+def _is_small_ordinal(view: str, language: str) -> bool:
+    """Tell whether a word is an ordinal below ten."""
+    if language not in EUROPEAN:
+        return view in UNIT_ORDINALS
+    spans = european_numbers([view], language)
+    return bool(spans) and spans[0].kind is NumberKind.ORDINAL and len(spans[0].value) == 1
+
+
+@lru_cache(maxsize=2**14)
+def _digit_count(view: str, language: str) -> int:
     digits = sum(char.isdecimal() or char in NUMERALS for char in view)
-    return digits or (1 if len(_digits_of(view)) == 1 else len("10"))
-
-
-def _digits_of(view: str) -> str:
-    """Return the digits that a word alone says; "" where it says none."""
-    if view in _ZEROS:
-        return "0"
-    spans = english_numbers([view])
-    return spans[0].value if spans and spans[0].value.isdecimal() else ""
+    spans = _spans([view], language)
+    value = spans[0].value if spans and spans[0].value.isdecimal() else ""
+    return digits or (1 if len(value) == 1 else len("10"))
 
 
 def _chains(said: _Said) -> Iterator[_Chain]:
@@ -411,20 +581,23 @@ def _chains(said: _Said) -> Iterator[_Chain]:
     A border may part them from others where nothing but bridges stands between; "one" alone goes on over it only within
     a sentence.
     """
-    views, places, around = said.views, _places(said.views), said.around
+    views, places, around = said.views, _places(said), said.around
     chain: list[int] = []
     for at, behind in itertools.zip_longest(places, places[1:]):
         chain.append(at)
         if behind is None or behind - at > _GAP + 1:
-            strong = any(views[place] not in _WEAK and views[place] not in _SMALL_ORDINALS for place in chain)
-            before = not around.begins and (strong or not around.opens) and _is_bridge(views[: chain[0]])
-            after = not around.ends and (strong or not around.closes) and _is_bridge(views[chain[-1] + 1 :])
-            yield _Chain(chain, sum(_weight(views, place) for place in chain), before or after)
+            strong = any(
+                views[place] not in said.speech.weak and not _is_small_ordinal(views[place], said.language)
+                for place in chain
+            )
+            before = not around.begins and (strong or not around.opens) and _is_bridge(views[: chain[0]], said)
+            after = not around.ends and (strong or not around.closes) and _is_bridge(views[chain[-1] + 1 :], said)
+            yield _Chain(chain, sum(_weight(said, place) for place in chain), before or after)
             chain = []
 
 
-def _is_bridge(views: Sequence[str]) -> bool:
-    return all(view in _BRIDGES or is_sound(view) or not view for view in views)
+def _is_bridge(views: Sequence[str], said: _Said) -> bool:
+    return all(view in said.speech.bridges or is_sound(view) or not view for view in views)
 
 
 def _numbers(said: _Said) -> set[int]:
@@ -438,18 +611,18 @@ def _cards(said: _Said) -> set[int]:
         if chain.is_cut
         or (
             chain.weight >= _CARD_DIGITS.start
-            and _holds_card(_digits(said.views[chain.places[0] : chain.places[-1] + 1]))
+            and _holds_card(_digits(said.views[chain.places[0] : chain.places[-1] + 1], said))
         )
         for at in chain.places
     }
 
 
-def _digits(views: Sequence[str]) -> str:
+def _digits(views: Sequence[str], said: _Said) -> str:
     """Return the digits that words say one after another; numbers of several words by their value."""
     digits, at = "", 0
-    numbers = {span.begin: span for span in english_numbers(views)}
+    numbers = {span.begin: span for span in _spans(views, said.language)}
     while at < len(views):
-        times = _TIMES.get(views[at], 1)
+        times = said.speech.times.get(views[at], 1)
         span = numbers.get(at + (times > 1))
         if span is not None:
             digits += re.sub(r"\D", "", span.value) * times
@@ -490,100 +663,134 @@ def _is_letter(view: str) -> bool:
 def _letters(said: _Said) -> set[int]:
     """Return letters that are spelled, with the words that name them: "b as in bravo", "b for bravo"."""
     found: set[int] = set()
-    views, at = said.views, 0
+    views, at, also_words = said.views, 0, said.speech.also_words
     while at < len(views):
         run: list[int] = []
         end = at
-        while end < len(views) and _is_letter(views[end]):
-            named = (
-                3 if list(views[end + 1 : end + 3]) == ["as", "in"] else 2 * (list(views[end + 1 : end + 2]) == ["for"])
-            )
-            named = named if named and views[end] not in _ALSO_WORDS else 0
+        while end < len(views):
+            if run and views[end] in said.speech.times and end + 1 < len(views) and _is_letter(views[end + 1]):
+                run.append(end)
+                end += 1
+            if not _is_letter(views[end]):
+                break
+            behind = tuple(views[end + 1 : end + 3])
+            named = 0 if views[end] in also_words else _naming_words(views[end], behind, said.speech)
             run += range(end, min(end + named + 1, len(views)))
             end += named + 1
         letters = [place for place in run if _is_letter(views[place])]
-        sure = any(views[place] not in _ALSO_WORDS for place in letters)
+        sure = any(views[place] not in also_words for place in letters)
         is_cut = (run[:1] == [0] and not said.around.begins) or (run[-1:] == [len(views) - 1] and not said.around.ends)
         if sure and (len(letters) >= _LEAST_LETTERS or is_cut or len(run) > len(letters)):
             found.update(run)
+            if run[0] > 0 and views[run[0] - 1] in said.speech.times:
+                found.add(run[0] - 1)
         at = max(end, at + 1)
-    return found
+    for is_named, group in itertools.groupby(range(len(views)), key=lambda at: views[at] in _SPELLING_WORDS):
+        words = list(group)
+        if is_named and len(words) >= _LEAST_LETTERS:
+            found.update(words)
+    return found | {at for at, view in enumerate(views) if _JOINED_LETTERS.fullmatch(view)}
+
+
+def _naming_words(letter: str, behind: tuple[str, ...], speech: _Speech) -> int:
+    """Return how many words behind a letter name it; "as" and "like" stand before a word that begins with it."""
+    if len(behind) > 1 and behind[0] in _NAMED_BY_INITIAL and behind[1].startswith(letter):
+        return 2
+    return next((len(words) + 1 for words in speech.naming if behind[: len(words)] == words), 0)
 
 
 # --- addresses
 
 
 def _emails(said: _Said) -> set[int]:
-    views, count = said.views, len(said.views)
-    found = {at for at, view in enumerate(views) if "@" in view}
+    views, count, speech = said.views, len(said.views), said.speech
+    found = {at for at, view in enumerate(views) if _AT_SIGN.search(view)}
     for at, view in enumerate(views):
-        if view in _AT:
-            end = _domain_end(views, at + 1)
+        if view in speech.at:
+            end = _domain_end(views, at + 1, speech)
             rest = count - at - 1
-            if end is None and not said.around.ends and rest <= _MOST_DOMAIN and _may_be_address(views, at):
-                end = count if rest <= _GAP or any(word in _DOTS for word in views[at + 1 :]) else None
+            if end is None and not said.around.ends and rest <= _MOST_DOMAIN and _may_be_address(views, at, speech):
+                end = count if rest <= _GAP or any(word in speech.dots for word in views[at + 1 :]) else None
             if end is not None:
-                found.update(range(_local_begin(views, at), end))
+                found.update(range(_local_begin(views, at, said), end))
     if not said.around.begins:
-        found.update(range(_cut_domain_end(views)))
+        found.update(range(_cut_domain_end(views, speech)))
     if not said.around.ends:
-        found.update(range(_cut_local_begin(views), count))
+        found.update(range(_cut_local_begin(views, said), count))
     return found
 
 
-def _domain_end(views: Sequence[str], begin: int) -> int | None:
+def _domain_end(views: Sequence[str], begin: int, speech: _Speech) -> int | None:
     """Return the end of the domain that begins at a place; None where none does."""
     if begin < len(views) and _WRITTEN_ADDRESS.fullmatch(views[begin]):
         return begin + 1
-    dot = next((at for at in range(begin, min(begin + _MOST_DOMAIN, len(views))) if views[at] in _DOTS), None)
-    if dot is None or dot + 1 >= len(views) or views[dot + 1] not in _ENDINGS:
-        return None
+    dot = _dot_of_domain(views, begin, speech)
+    known = dot is not None and views[dot + 1 : dot + 2] and views[dot + 1] in speech.endings
+    if dot is None or not (known or _may_be_domain(views[begin : dot + 2], speech)):
+        return begin + 1 if views[begin : begin + 1] and views[begin] in _PROVIDERS else None
     end = dot + 2
-    while end < len(views) and (_is_letter(views[end]) or (views[end] in _DOTS and end + 1 < len(views))):
-        end += 2 if views[end] in _DOTS else 1
+    while end < len(views) and (_is_letter(views[end]) or (views[end] in speech.dots and end + 1 < len(views))):
+        end += 2 if views[end] in speech.dots else 1
     return end
 
 
-def _local_begin(views: Sequence[str], at: int) -> int:
+def _dot_of_domain(views: Sequence[str], begin: int, speech: _Speech) -> int | None:
+    """Return where the first dot of a domain is said: behind few words, of which letters beside one another are one."""
+    words = 0
+    for at in range(begin, len(views)):
+        if views[at] in speech.dots:
+            return at
+        words += not (_is_letter(views[at]) and at > begin and _is_letter(views[at - 1]))
+        if words >= _MOST_DOMAIN:
+            break
+    return None
+
+
+def _may_be_domain(views: Sequence[str], speech: _Speech) -> bool:
+    """Tell whether words are a name, "dot" and an ending that is not known: not "at the dot in front"."""
+    if len(views) != len(("name", "dot", "ending")) or views[1] != "dot":
+        return False
+    return all(view.isalpha() and view not in speech.no_local_part | speech.dots for view in (views[0], views[2]))
+
+
+def _local_begin(views: Sequence[str], at: int, said: _Said) -> int:
     """Return where the part of an address before its "at" begins: at least one word, if there is one."""
     begin, plain = at, 0
     while begin > 0:
         word = views[begin - 1]
-        connected = any(view in _CONNECTORS for view in views[max(0, begin - 2) : begin + 1])
-        if not connected and not _is_letter(word) and not _is_number(word):
+        connected = any(view in said.speech.connectors for view in views[max(0, begin - 2) : begin + 1])
+        if not connected and not _is_letter(word) and not _is_number(word, said.language):
             plain += 1
-            if word in _NO_LOCAL_PART or plain > _MOST_PLAIN:
+            if word in said.speech.no_local_part or plain > _MOST_PLAIN:
                 break
         begin -= 1
     return begin
 
 
-def _may_be_address(views: Sequence[str], at: int) -> bool:
+def _may_be_address(views: Sequence[str], at: int, speech: _Speech) -> bool:
     """Tell whether the words before "at" are an address's, where its domain cannot be seen whole."""
     before = views[max(0, at - _CUE_WORDS) : at]
-    spelled = sum(_is_letter(view) and view not in _ALSO_WORDS for view in before)
-    return spelled > 1 or not _ADDRESS_CUES.isdisjoint(before) or any(view in _CONNECTORS for view in before)
+    spelled = sum(_is_letter(view) and view not in speech.also_words for view in before)
+    return spelled > 1 or not speech.cues.isdisjoint(before) or any(view in speech.connectors for view in before)
 
 
-def _cut_domain_end(views: Sequence[str]) -> int:
+def _cut_domain_end(views: Sequence[str], speech: _Speech) -> int:
     """Return where the rest of an address that began before a border ends; 0 where there is none."""
-    end = _domain_end(views, 0)
-    dot = next((at for at, view in enumerate(views[:_MOST_DOMAIN]) if view in _DOTS), _MOST_DOMAIN)
+    end = _domain_end(views, 0, speech)
+    dot = next((at for at, view in enumerate(views[:_MOST_DOMAIN]) if view in speech.dots), _MOST_DOMAIN)
     if end is not None and dot <= _GAP:
         return end
-    return int(bool(views) and (views[0] in _SURE_ENDINGS or _WRITTEN_ADDRESS.fullmatch(views[0]) is not None))
+    return int(bool(views) and (views[0] in speech.sure_endings or _WRITTEN_ADDRESS.fullmatch(views[0]) is not None))
 
 
-def _cut_local_begin(views: Sequence[str]) -> int:
+def _cut_local_begin(views: Sequence[str], said: _Said) -> int:
     """Return where an address begins whose rest is behind a border; the count of words where none does."""
-    count = len(views)
+    count, speech = len(views), said.speech
     tail = views[max(0, count - 2) :]
-    if any(view in _CONNECTORS or (_is_letter(view) and view not in _ALSO_WORDS) for view in tail):
-        return _local_begin(views, count)
-    cue = next(
-        (at for at in range(count - 1, max(-1, count - 2 - _MOST_PLAIN), -1) if views[at] in _ADDRESS_CUES), None
-    )
-    is_said = cue is not None and any(view in ("is", "是") for view in views[cue + 1 : cue + 2])
+    if any(view in speech.connectors or (_is_letter(view) and view not in speech.also_words) for view in tail):
+        return _local_begin(views, count, said)
+    cue = next((at for at in range(count - 1, max(-1, count - 2 - _MOST_PLAIN), -1) if views[at] in speech.cues), None)
+    is_said = cue is not None and any(view in speech.verbs for view in views[cue + 1 : cue + 2])
     return cue + 2 if cue is not None and is_said else count
 
 

@@ -1,6 +1,6 @@
-"""Which overlays a rendering has: spellings of one's own, and numbers as digits.
+"""The overlays of a rendering: the operator's and the session's spellings, and numbers as digits.
 
-Overlays are found within one sentence, and share no word. A spelling goes before a number.
+An overlay lies within one sentence, and no word is in two overlays. A spelling takes precedence over a number.
 """
 
 from __future__ import annotations
@@ -11,22 +11,24 @@ from functools import lru_cache
 
 from caesura.schemas.segments import NumberForm
 from caesura.worker.core.language.normalisation import model_view
+from caesura.worker.core.language.rules import primary_language
 from caesura.worker.core.language.traditional import simplified
 from caesura.worker.core.numbers.chinese_numbers import NUMERALS
+from caesura.worker.core.numbers.english_numbers import UNIT_ORDINALS
+from caesura.worker.core.numbers.european_numbers import EUROPEAN, is_european_number
 from caesura.worker.core.numbers.spoken_numbers import is_number_word
 from caesura.worker.core.overlays.chinese_digits import chinese_digits
 from caesura.worker.core.overlays.english_digits import BESIDE_ONE, english_digits
+from caesura.worker.core.overlays.european_digits import european_digits
 from caesura.worker.core.overlays.overlay import Overlay, Stretch, disjoint
 from caesura.worker.core.overlays.spellings import NO_SPELLINGS, Spellings
-
-__all__ = ["NO_OVERLAYS", "OverlayRules"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverlayRules:
-    """What is written otherwise than it was said. numbers: as digits, those that are sure, or as they were said.
+    """What a rendering writes differently from the spoken words. numbers: as words, or unambiguous ones as digits.
 
-    french_spaces: a narrow no-break space before a French question mark; it is no overlay of words.
+    french_spaces: a narrow no-break space before a French question mark; this replaces no words.
     """
 
     numbers: NumberForm = NumberForm.WORDS
@@ -34,19 +36,23 @@ class OverlayRules:
     french_spaces: bool = False
 
     def __bool__(self) -> bool:
-        """Tell whether there may be an overlay at all."""
+        """Tell whether these rules can make an overlay."""
         return self.numbers is NumberForm.DIGITS or bool(self.spellings)
 
     def joined(self, numbers: NumberForm, spellings: Mapping[str, str] | None) -> OverlayRules:
-        """Return these rules with a session's wishes besides, as ``segments`` carry them; its spellings win."""
+        """Return these rules joined with a session's own, which its segments carry. The session's spellings win."""
         if numbers is NumberForm.WORDS and not spellings:
             return self
         digits = NumberForm.DIGITS if NumberForm.DIGITS in (numbers, self.numbers) else NumberForm.WORDS
         return replace(self, numbers=digits, spellings=_joined(self.spellings, tuple((spellings or {}).items())))
 
-    def may_apply(self, texts: Sequence[str]) -> bool:
-        """Tell whether words may have an overlay: most have none."""
-        if self.numbers is NumberForm.DIGITS:
+    def may_apply(self, texts: Sequence[str], lang: str) -> bool:
+        """Tell whether words of a language (BCP-47) may have an overlay. A cheap test: most words have none."""
+        primary = primary_language(lang)
+        if self.numbers is NumberForm.DIGITS and primary in EUROPEAN:
+            if any(_says_number(text, primary) for text in texts):
+                return True
+        elif self.numbers is NumberForm.DIGITS:
             signs = 0
             for text in texts:
                 signs |= _signs(text)
@@ -54,14 +60,20 @@ class OverlayRules:
                 return True
         return bool(self.spellings) and self.spellings.may_begin(texts)
 
-    def over(self, stretches: Sequence[Stretch]) -> list[Overlay]:
-        """Return the overlays of stretches in their order, disjoint; places are those of the stretches' words."""
-        return [overlay.moved(stretch.places) for stretch in stretches for overlay in self._found(stretch)]
+    def over(self, stretches: Sequence[Stretch], lang: str) -> list[Overlay]:
+        """Return the overlays of stretches in their order, disjoint; places are those of the stretches' words.
 
-    def _found(self, stretch: Stretch) -> list[Overlay]:
+        lang: the words' language (BCP-47).
+        """
+        primary = primary_language(lang)
+        return [overlay.moved(stretch.places) for stretch in stretches for overlay in self._found(stretch, primary)]
+
+    def _found(self, stretch: Stretch, language: str) -> list[Overlay]:
         spelled = self.spellings.found(stretch) if self.spellings else ()
         if self.numbers is NumberForm.WORDS:
             return disjoint(spelled)
+        if language in EUROPEAN:
+            return disjoint(spelled, european_digits(stretch, language))
         spoken = english_digits(stretch) if any(map(is_number_word, stretch.words)) else ()
         return disjoint(spelled, spoken, chinese_digits(stretch))
 
@@ -72,7 +84,7 @@ def _joined(spellings: Spellings, others: tuple[tuple[str, str], ...]) -> Spelli
 
 
 _NUMBER, _ONE, _BESIDE_ONE = 1, 2, 4
-_ONES = frozenset("one first second third fourth fifth sixth seventh eighth ninth".split())  # noqa: SIM905
+_ONES = frozenset(("one", *UNIT_ORDINALS))
 
 
 @lru_cache(maxsize=2**14)
@@ -83,6 +95,11 @@ def _signs(text: str) -> int:
         return _ONE
     number = is_number_word(view) or any(char in NUMERALS for char in simplified(view))
     return _NUMBER if number else _BESIDE_ONE * (view in BESIDE_ONE)
+
+
+@lru_cache(maxsize=2**14)
+def _says_number(text: str, language: str) -> bool:
+    return is_european_number(model_view(text), language)
 
 
 NO_OVERLAYS = OverlayRules()

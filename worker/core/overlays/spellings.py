@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from caesura.worker.core.overlays.overlay import Overlay, Stretch
 from caesura.worker.core.rendering.cleaning import compared
 
-__all__ = ["NO_SPELLINGS", "Spellings"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spellings:

@@ -13,8 +13,6 @@ from caesura.schemas.state import SessionState, SessionStatus, decode_state
 from caesura.worker.core.decoding.admission import forgotten_at_ms
 from caesura.worker.core.language.rules import DecodingRules
 
-__all__ = ["DormantSessions", "can_rest"]
-
 
 def can_rest(state: SessionState) -> bool:
     """Tell whether a session is closed, has no words waiting, and nothing that a rebuild would have to read again."""

@@ -14,8 +14,6 @@ import math
 from collections.abc import Hashable
 from typing import Generic, TypeVar
 
-__all__ = ["PacedLooks"]
-
 _Looked = TypeVar("_Looked", bound=Hashable)
 _NEVER_S = -math.inf
 

@@ -13,6 +13,7 @@ Rules:
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from itertools import chain
@@ -26,13 +27,43 @@ from caesura.worker.core.decoding.admission import AdmissionDecision, OfferOutco
 from caesura.worker.core.decoding.context import DecodingContext, Origin
 from caesura.worker.core.decoding.segment_writer import OutSegment
 from caesura.worker.core.partition.dormant_sessions import DormantSessions, can_rest
-from caesura.worker.core.partition.replay import ReplayOffsets
 from caesura.worker.core.partition.timers import Timers
 from caesura.worker.core.session.batching import PendingLabels
 from caesura.worker.core.session.session import Session
 from caesura.worker.core.session.session_work import SessionWork
 
-__all__ = ["PartitionSessions"]
+_SLACK = 64
+
+
+class ReplayOffsets:
+    """The smallest of many slowly growing offsets. Setting one costs O(log n), the smallest O(1), both amortised."""
+
+    __slots__ = ("_heap", "_offsets")
+
+    def __init__(self) -> None:
+        self._offsets: dict[str, int] = {}
+        self._heap: list[tuple[int, str]] = []
+
+    def set(self, session: str, offset: int | None) -> None:
+        """Take a session's offset; None: it needs nothing."""
+        if offset is None:
+            self._offsets.pop(session, None)
+            return
+        if self._offsets.get(session) == offset:
+            return
+        self._offsets[session] = offset
+        heapq.heappush(self._heap, (offset, session))
+        if len(self._heap) > 4 * len(self._offsets) + _SLACK:
+            # One session that stands still would keep every outdated entry of the others alive below it.
+            self._heap = [(own, name) for name, own in self._offsets.items()]
+            heapq.heapify(self._heap)
+
+    @property
+    def smallest(self) -> int | None:
+        """Return the smallest offset; None where no session needs any."""
+        while self._heap and self._offsets.get(self._heap[0][1]) != self._heap[0][0]:
+            heapq.heappop(self._heap)
+        return self._heap[0][0] if self._heap else None
 
 
 class PartitionSessions:
@@ -129,12 +160,18 @@ class PartitionSessions:
         self._loaded_latest_ms = max(self._loaded_latest_ms, state.admission.event_ms, state.admission.closed_ms or 0)
         self._timers.update(state.session, self._due_of(state.session))
 
-    def offer(self, event: WordsEvent, origin: Origin, *, admitted: bool = False) -> AdmissionDecision:
+    def offer(
+        self, event: WordsEvent, origin: Origin, *, admitted: bool = False, only_own: bool = False
+    ) -> AdmissionDecision:
         """Let due timers fire, then decide about the event and queue it if it is accepted.
 
-        admitted: it was read before, and there was room for its session then.
+        admitted: it was read before, and there was room for its session then. only_own: of the timers, those of its
+        session fire; the others stay due.
         """
-        self.tick(origin.time_ms)
+        if only_own:
+            self._tick_own(event.session, origin.time_ms)
+        else:
+            self.tick(origin.time_ms)
         session = self._awake(event.session)
         if session is None or session.status is SessionStatus.FORGOTTEN:
             if not admitted and len(self._open) >= self._context.rules.max_open_sessions:
@@ -160,14 +197,29 @@ class PartitionSessions:
             return 0
         fired = 0
         while (most is None or fired < most) and (due := self._timers.next_by(now_ms)) is not None:
-            fired, (due_ms, key) = fired + 1, due
-            session = self._awake(key)
-            assert session is not None, "who is due is there"
-            session.fire(due_ms)
-            if session.status is SessionStatus.FORGOTTEN:
-                self._tombstones.add(key)
-            self._note(key, session)
+            fired += 1
+            self._fire(*due)
         return fired
+
+    def _tick_own(self, key: str, now_ms: int) -> None:
+        while not self._replays and (due_ms := self._due_of(key)) is not None and due_ms <= now_ms:
+            self._fire(due_ms, key)
+
+    def _fire(self, due_ms: int, key: str) -> None:
+        session = self._awake(key)
+        assert session is not None, "a due session is there"
+        session.fire(due_ms)
+        if session.status is SessionStatus.FORGOTTEN:
+            self._tombstones.add(key)
+        self._note(key, session)
+
+    def flush(self, key: str) -> bool:
+        """Have a session publish all that it holds; False where there is nothing."""
+        session = self._sessions.get(key)
+        if session is None or not session.flush():
+            return False
+        self._note(key, session)
+        return True
 
     def waiting(self, now_ms: int) -> list[PendingLabels]:
         """Work wherever no labels are wanted yet, and return what is wanted. now_ms: wall clock."""
@@ -180,6 +232,11 @@ class PartitionSessions:
     def fall_back(self, key: str, now_ms: int) -> None:
         """Let a session go on without the labels it wants: its buffer freezes unlabelled, cause ``fallback``."""
         self._work.fall_back(key, now_ms)
+
+    @property
+    def has_segments(self) -> bool:
+        """Tell whether segments froze since ``take_segments`` was last called."""
+        return self._work.has_segments
 
     def take_segments(self) -> list[OutSegment]:
         """Return the segments that froze since the last call, each session's in order."""

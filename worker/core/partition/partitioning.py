@@ -5,8 +5,6 @@ from __future__ import annotations
 import zlib
 from functools import lru_cache
 
-__all__ = ["crc32_partition", "murmur2_partition"]
-
 _MASK = 0xFFFFFFFF
 _M = 0x5BD1E995
 

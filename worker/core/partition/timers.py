@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["Timers"]
-
 
 class Timers:
     """Due times of sessions. due_of: what a session is due at now, or None; asked when its entry comes up.

@@ -18,12 +18,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from itertools import islice
 
 from caesura.schemas.labels import kind_of
 from caesura.schemas.segments import SegmentWord
 from caesura.worker.core.rendering.typography import bare
-
-__all__ = ["Cleaning", "CleaningLevel", "compared", "is_sound", "phrases"]
 
 _SOUNDS = frozenset(
     (
@@ -136,18 +135,19 @@ def _runs(words: Sequence[SegmentWord], kinds: Sequence[str]) -> Iterator[tuple[
 
 def _said_again(texts: Sequence[str], kinds: Sequence[str], start: int, end: int) -> bool:
     """Tell whether the words after a reparandum, fillers passed over, are the same once more."""
-    after = [text for text, kind in zip(texts[end:], kinds[end:], strict=True) if kind != "IM"]
-    return after[: end - start] == list(texts[start:end])
+    after = (texts[at] for at in range(end, len(texts)) if kinds[at] != "IM")
+    return list(islice(after, end - start)) == list(texts[start:end])
 
 
 def _places(texts: Sequence[str], wanted: frozenset[str]) -> Iterator[tuple[int, int]]:
-    """Yield where the wanted phrases stand among the words, whole words alone."""
+    """Yield where the wanted phrases stand among the words, whole words alone, with what is no word before them."""
     longest = max(map(len, wanted), default=0)
-    for start in range(len(texts)):
+    worded = [place for place, text in enumerate(texts) if text]
+    for first in range(len(worded)):
         said = ""
-        for end in range(start, len(texts)):
-            said += texts[end]
+        for at in range(first, len(worded)):
+            said += texts[worded[at]]
             if len(said) > longest:
                 break
-            if texts[end] and said in wanted:
-                yield start, end + 1
+            if said in wanted:
+                yield worded[first - 1] + 1 if first else 0, worded[at] + 1

@@ -17,27 +17,21 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from caesura.schemas.segments import Segment
-
-__all__ = [
-    "Characteristics",
-    "ConversationOrder",
-    "Interruption",
-    "Placed",
-    "SideTalk",
-    "characteristics_of",
-    "in_order",
-    "side_name",
-]
 
 _BREATH_MS = 500
 """A pause between two words of a side up to which the side is talking."""
 
 _OPEN_SENTENCE_MS = 800
 """A side that stopped in its sentence longer ago has not been interrupted: the silence that freezes by default."""
+
+_MOST_INTERRUPTED = 16
+"""Of more sides that talk at once, those that said a word last are interrupted: all pairs of many would be a square."""
 
 _SENTENCE_ENDS = frozenset({"period", "question"})
 
@@ -52,7 +46,7 @@ class Placed:
     timed: bool
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class _Side:
     """A session of the conversation: its place among the sides, and how far it is."""
 
@@ -61,11 +55,12 @@ class _Side:
     end_ms: int | None = None
     is_open: bool = True
     ever_timed: bool = False
+    is_awaited: bool = False
 
-    def may_precede(self, start_ms: int, rank: int) -> bool:
-        """Tell whether its next segment may stand before one of another side that begins at ``start_ms``."""
-        behind = self.end_ms is None or (self.end_ms, self.rank) < (start_ms, rank)
-        return self.is_open and self.rank != rank and behind
+    @property
+    def reached(self) -> tuple[float, int]:
+        """Where its next segment may stand at the earliest, and its place among the sides. It never falls."""
+        return -math.inf if self.end_ms is None else self.end_ms, self.rank
 
 
 @dataclass(slots=True)
@@ -78,13 +73,18 @@ class ConversationOrder:
 
     hold_ms: int | None = None
     _sides: dict[str, _Side] = field(default_factory=dict)
+    _awaited: list[tuple[tuple[float, int], _Side]] = field(default_factory=list)
+    """A heap of the open sides, each once. What is noted of a side may be old: it has reached that and perhaps more."""
+    _furthest_ms: int = 0
     _waiting: list[tuple[int, int, int, Placed]] = field(default_factory=list)
     _count: int = 0
     _first_appended_ms: int | None = None
 
     def expect(self, session: str) -> None:
         """Take note of a session that has begun: what others say waits until it is further."""
-        self._sides.setdefault(session, _Side(rank=len(self._sides)))
+        if session not in self._sides:
+            self._sides[session] = _Side(rank=len(self._sides))
+            self._await(self._sides[session])
 
     def add(self, segment: Segment) -> list[Placed]:
         """Add a session's next segment; return the segments whose place is certain now."""
@@ -97,6 +97,9 @@ class ConversationOrder:
         side = self._sides[segment.session]
         side.is_open = not segment.session_end
         placed = self._placed(segment, side)
+        self._furthest_ms = max(self._furthest_ms, placed.end_ms)
+        if side.is_open and not side.is_awaited:
+            self._await(side)
         heapq.heappush(self._waiting, (placed.start_ms, side.rank, self._count, placed))
         self._count += 1
 
@@ -122,12 +125,28 @@ class ConversationOrder:
     def _certain(self) -> Iterator[Placed]:
         while self._waiting:
             start_ms, rank, _, placed = self._waiting[0]
-            furthest_ms = max((side.end_ms for side in self._sides.values() if side.end_ms is not None), default=0)
-            held_out = self.hold_ms is not None and furthest_ms - start_ms > self.hold_ms
-            if not held_out and any(side.may_precede(start_ms, rank) for side in self._sides.values()):
-                return
+            held_out = self.hold_ms is not None and self._furthest_ms - start_ms > self.hold_ms
+            if not held_out and self._least_reached() < (start_ms, rank):
+                return  # its own side has come to its end, or further
             heapq.heappop(self._waiting)
             yield placed
+
+    def _await(self, side: _Side) -> None:
+        side.is_awaited = True
+        heapq.heappush(self._awaited, (side.reached, side))
+
+    def _least_reached(self) -> tuple[float, int]:
+        """Return what the open side that is least far has reached."""
+        while self._awaited:
+            noted, side = self._awaited[0]
+            if not side.is_open:
+                heapq.heappop(self._awaited)
+                side.is_awaited = False
+            elif noted < side.reached:
+                heapq.heapreplace(self._awaited, (side.reached, side))
+            else:
+                return noted
+        return math.inf, 0
 
 
 def in_order(segments: Iterable[Segment]) -> list[Placed]:
@@ -209,7 +228,7 @@ def characteristics_of(placed: Sequence[Placed]) -> Characteristics:
         counts[session] = counts.get(session, 0) + len(one.segment.words)
         turns[session] = turns.get(session, 0) + (session != before and bool(one.segment.words))
         before = session if one.segment.words else before
-    spoken = {session: _spoken(placed, session) for session in names}
+    spoken = _spoken(placed)
     stretches = {session: _stretches(words) for session, words in spoken.items()}
     bounds = [bound for talk in stretches.values() for bound in talk]
     duration_ms = max((end for _, end in bounds), default=0) - min((start for start, _ in bounds), default=0)
@@ -233,17 +252,17 @@ def characteristics_of(placed: Sequence[Placed]) -> Characteristics:
     )
 
 
-def _spoken(placed: Iterable[Placed], session: str) -> list[_Spoken]:
-    """Return a session's timed words, none before the one ahead of it."""
-    words: list[_Spoken] = []
-    latest_ms = 0
+def _spoken(placed: Iterable[Placed]) -> dict[str, list[_Spoken]]:
+    """Return each session's timed words, none before the one ahead of it."""
+    spoken: dict[str, list[_Spoken]] = {}
     for one in placed:
-        for word in one.segment.words if one.segment.session == session else ():
+        words = spoken.setdefault(one.segment.session, [])
+        for word in one.segment.words:
             if word.start_ms is not None:
-                latest_ms = max(latest_ms, word.start_ms)
-                end_ms = latest_ms if word.end_ms is None else max(latest_ms, word.end_ms)
-                words.append(_Spoken(latest_ms, end_ms, word.punctuation in _SENTENCE_ENDS))
-    return words
+                start_ms = max(words[-1].start_ms, word.start_ms) if words else word.start_ms
+                end_ms = start_ms if word.end_ms is None else max(start_ms, word.end_ms)
+                words.append(_Spoken(start_ms, end_ms, word.punctuation in _SENTENCE_ENDS))
+    return spoken
 
 
 def _stretches(words: Iterable[_Spoken]) -> list[tuple[int, int]]:
@@ -272,16 +291,32 @@ def _covered(stretches: Iterable[tuple[int, int]]) -> tuple[int, int]:
 def _interruptions(
     spoken: dict[str, list[_Spoken]], stretches: dict[str, list[tuple[int, int]]]
 ) -> tuple[Interruption, ...]:
-    found = []
-    for by, talk in stretches.items():
-        for of, words in spoken.items():
-            at = 0
-            for start_ms, end_ms in talk if of != by else ():
-                while at < len(words) and words[at].start_ms < start_ms:
-                    at += 1
-                last = words[at - 1] if at else None
-                if last is not None and not last.ends_sentence and start_ms - last.end_ms < _OPEN_SENTENCE_MS:
-                    going_ms = max((end for start, end in stretches[of] if start < start_ms), default=start_ms)
-                    until_ms = max(start_ms, min(end_ms, going_ms))
-                    found.append(Interruption(at_ms=start_ms, until_ms=until_ms, by=by, of=of))
+    """Return who began to talk while others were in a sentence, of ``_MOST_INTERRUPTED`` others at most each time.
+
+    One pass over the words and the stretches in order of time: ``floor`` has the sides that are in a sentence, the one
+    that said a word last at its end.
+    """
+    found: list[Interruption] = []
+    floor: dict[str, _Spoken] = {}
+    ending: list[tuple[int, str]] = []
+    heard = sorted(
+        ((word.start_ms, of, at) for of, words in spoken.items() for at, word in enumerate(words)), reverse=True
+    )
+    begun = sorted((start_ms, end_ms, by) for by, talk in stretches.items() for start_ms, end_ms in talk)
+    for start_ms, end_ms, by in begun:
+        while heard and heard[-1][0] < start_ms:
+            _, of, at = heard.pop()
+            floor.pop(of, None)
+            if not (word := spoken[of][at]).ends_sentence:
+                floor[of] = word
+                heapq.heappush(ending, (word.end_ms, of))
+        while ending and start_ms - ending[0][0] >= _OPEN_SENTENCE_MS:
+            ended_ms, of = heapq.heappop(ending)
+            if of in floor and floor[of].end_ms == ended_ms:
+                del floor[of]
+        last = itertools.islice((of for of in reversed(floor) if of != by), _MOST_INTERRUPTED)
+        for of in last:
+            _, going_ms = stretches[of][bisect_left(stretches[of], (start_ms,)) - 1]
+            until_ms = max(start_ms, min(end_ms, going_ms))
+            found.append(Interruption(at_ms=start_ms, until_ms=until_ms, by=by, of=of))
     return tuple(sorted(found, key=lambda one: (one.at_ms, one.by, one.of)))

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from caesura.schemas.segments import Segment
 from caesura.worker.core.rendering.typography import typography_of, unspaced
 
-__all__ = ["joined_text"]
-
 
 def joined_text(texts: Sequence[str], segments: Sequence[Segment]) -> str:
     """Return the text of a session's segments, in their order; an empty one adds nothing."""

@@ -8,8 +8,6 @@ from caesura.schemas.segments import Segment
 from caesura.worker.core.rendering.conversation import Placed, side_name
 from caesura.worker.core.rendering.typography import typography_of
 
-__all__ = ["Paragraph", "ParagraphLimits", "Paragraphs"]
-
 _CHARACTERS_A_WORD = 1.5
 
 

@@ -37,6 +37,8 @@ from caesura.schemas.segments import OverlayKind, PunctuationName, Segment, Segm
 from caesura.schemas.tentative import Tentative
 from caesura.worker.core.language.casing import cased, casing_of, mixed_case
 from caesura.worker.core.language.normalisation import model_view
+from caesura.worker.core.language.rules import primary_language
+from caesura.worker.core.numbers.european_numbers import EUROPEAN, is_european_number
 from caesura.worker.core.numbers.spoken_numbers import is_number_word
 from caesura.worker.core.overlays.overlay import Stretch
 from caesura.worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
@@ -51,8 +53,6 @@ from caesura.worker.core.rendering.typography import (
     unspaced,
     written_in_latin,
 )
-
-__all__ = ["Rendered", "Style", "render", "render_segment", "render_tentative"]
 
 _SENTENCE_ENDS: frozenset[PunctuationName] = frozenset({"period", "question"})
 _BRACKETS = {"RM": ("[", "]"), "IM": ("{", "}")}
@@ -137,7 +137,9 @@ def render_segment(
     )
 
 
-def render_tentative(tentative: Tentative, overlays: OverlayRules = NO_OVERLAYS) -> Rendered:
+def render_tentative(
+    tentative: Tentative, overlays: OverlayRules = NO_OVERLAYS, redacted: Collection[int] = ()
+) -> Rendered:
     """Render words that are not frozen as they would be written now, ``marked``: nothing of them is left out yet."""
     return render(
         tentative.words,
@@ -145,6 +147,7 @@ def render_tentative(tentative: Tentative, overlays: OverlayRules = NO_OVERLAYS)
         Style.MARKED,
         sentence_start=tentative.sentence_start,
         overlays=overlays.joined(tentative.numbers, tentative.spellings),
+        redacted=redacted,
         replace_marks=tentative.model is not None and tentative.punctuated,
     )
 
@@ -193,7 +196,7 @@ def render(  # noqa: PLR0913 - what a rendering may be told
         parts = [_Part(index=i, text=word.text) for i, word in enumerate(words) if kept[i]]
     parts = _redacted(parts, words, redacted, apart=style is Style.MARKED)
     if overlays:
-        parts = _overlaid(parts, words, overlays, apart=style is Style.MARKED, sentence_start=sentence_start)
+        parts = _overlaid(parts, words, overlays, lang, apart=style is Style.MARKED, sentence_start=sentence_start)
     if style is Style.MARKED:
         _bracket(parts, words)
     if replace_marks and typography.opens_questions:
@@ -293,12 +296,19 @@ def _redacted(
 
 
 def _overlaid(
-    parts: Sequence[_Part], words: Sequence[SegmentWord], rules: OverlayRules, *, apart: bool, sentence_start: bool
+    parts: Sequence[_Part],
+    words: Sequence[SegmentWord],
+    rules: OverlayRules,
+    lang: str,
+    *,
+    apart: bool,
+    sentence_start: bool,
 ) -> list[_Part]:
     """Put overlays in the place of their words. apart: words in brackets are apart from those outside."""
-    if not rules.may_apply([words[part.index].text for part in parts]):
+    if not rules.may_apply([words[part.index].text for part in parts], lang):
         return list(parts)
-    overlays = {overlay.begin: overlay for overlay in rules.over(_stretches(parts, words, sentence_start, apart=apart))}
+    stretches = _stretches(parts, words, primary_language(lang), sentence_start=sentence_start, apart=apart)
+    overlays = {overlay.begin: overlay for overlay in rules.over(stretches, lang)}
     written: list[_Part] = []
     end = 0
     for part in parts:
@@ -314,34 +324,40 @@ def _overlaid(
 
 
 def _stretches(
-    parts: Sequence[_Part], words: Sequence[SegmentWord], sentence_start: bool, *, apart: bool
+    parts: Sequence[_Part], words: Sequence[SegmentWord], language: str, *, sentence_start: bool, apart: bool
 ) -> list[Stretch]:
     """Return the words rendered, those of one sentence and, if ``apart``, of one kind of disfluency together."""
     stretches: list[Stretch] = []
     views = [model_view(words[part.index].text) for part in parts]
     kinds = [kind_of(words[part.index].disfluency) if apart else "" for part in parts]
+    following: list[str | None] = [None] * len(parts)
+    for place in range(len(parts) - 2, -1, -1):
+        following[place] = views[place + 1] if kinds[place + 1] != "IM" else following[place + 1]
     first, begins = 0, sentence_start
     for place, part in enumerate(parts):
         ends = part.mark in _SENTENCE_ENDS
         if ends or place == len(parts) - 1 or kinds[place] != kinds[place + 1]:
             run = slice(first, place + 1)
-            more = [view for view, kind in zip(views[place + 1 :], kinds[place + 1 :], strict=True) if kind != "IM"]
+            more = following[place]
             stretches.append(
                 Stretch(
                     tuple(other.index for other in parts[run]),
                     tuple(views[run]),
                     tuple(other.mark for other in parts[run]),
                     begins=begins,
-                    ends=ends or (bool(more) and not _joins_numbers(more[0])),
+                    ends=ends or (more is not None and not _joins_numbers(more, language)),
                 )
             )
             before = [view for view, kind in zip(views[run], kinds[run], strict=True) if kind != "IM"]
-            first, begins = place + 1, ends or (not _joins_numbers(before[-1]) if before else begins)
+            first, begins = place + 1, ends or (not _joins_numbers(before[-1], language) if before else begins)
     return stretches
 
 
-def _joins_numbers(word: str) -> bool:
+def _joins_numbers(word: str, language: str) -> bool:
     """Tell whether a number may go on over a bracket beside a word."""
+    if language in EUROPEAN:
+        lexicon = EUROPEAN[language]
+        return is_european_number(word, language) or word in lexicon.points or word == lexicon.link
     return is_number_word(word) or word in ("and", "point", "a", "oh", "点")
 
 

@@ -13,17 +13,6 @@ from dataclasses import dataclass, replace
 from caesura.schemas.segments import PunctuationName
 from caesura.worker.core.language.rules import primary_language
 
-__all__ = [
-    "CHINESE_TYPOGRAPHY",
-    "ENGLISH_TYPOGRAPHY",
-    "Typography",
-    "bare",
-    "keeps_its_dot",
-    "typography_of",
-    "unspaced",
-    "written_in_latin",
-]
-
 _MARKS = ".,?!;:…。，？！、；：．¿¡"
 _CLOSERS = "\"'”’»)]}）】」』》"
 _OPENERS = "\"'“‘«([{（【「『《"

@@ -16,8 +16,6 @@ import msgspec
 
 from caesura.worker.core.language.labelling import LabelRequest
 
-__all__ = ["FLOOD_WORDS", "BatchLimits", "PendingLabels", "form_batches"]
-
 FLOOD_WORDS = 300
 """A session floods with more words than this behind its running step: two minutes of speech at 2.5 words a second.
 

@@ -39,8 +39,6 @@ from caesura.schemas.state import (
 from caesura.worker.core.language.rules import primary_language
 from caesura.worker.core.language.words import SegmenterFactory, WhitespaceSegmenter, as_unit, cut_piece, whole_piece
 
-__all__ = ["Recovery"]
-
 _NOTHING_HELD = HeldBack()
 
 

@@ -31,8 +31,6 @@ from caesura.worker.core.language.labelling import LabelRequest
 from caesura.worker.core.session.snapshot import ledger_record, replay_offset, restored, snapshot
 from caesura.worker.core.session.tentative import tentative_words
 
-__all__ = ["Session"]
-
 
 class Session:
     """One speaker's stream."""
@@ -54,7 +52,7 @@ class Session:
         self._admission = admission
         self._writer = writer
         self._decoder = decoder
-        self._queue: deque[AppliedEvent | Pause | None] = deque()
+        self._queue: deque[AppliedEvent | Pause | Cause | None] = deque()
         self._queued_words = 0
         self._work: Work | None = None
         self._request: LabelRequest | None = None
@@ -146,6 +144,12 @@ class Session:
                 self._queue.append(silence if timer is Timer.SILENCE else None)
         return fired
 
+    def flush(self) -> bool:
+        """Queue that all unfrozen words freeze, without a mark of ours at their end; False: there are none."""
+        if self._decoder.has_unfrozen:
+            self._queue.append(Cause.UTTERANCE)
+        return self._decoder.has_unfrozen
+
     def replayed(self, now_ms: int) -> bool:
         """Take note that its records were replayed up to partition time ``now_ms``. Nothing may be queued.
 
@@ -212,13 +216,15 @@ class Session:
         assert not self.is_busy, "a ledger record is taken between works"
         return ledger_record(self._admission, self._writer, self._decoder)
 
-    def _begin(self, item: AppliedEvent | Pause | None) -> Work:
-        """Return the work of an event, of a silence (how long it is), or of idleness."""
+    def _begin(self, item: AppliedEvent | Pause | Cause | None) -> Work:
+        """Return the work of an event, of a silence (how long it is), of a flush for a cause, or of idleness."""
         if isinstance(item, AppliedEvent):
             self._queued_words -= len(item.event.words)
             return self._decoder.apply(item)
         if item is None:
             return self._decoder.clear(Cause.IDLE, session_end=True)
+        if isinstance(item, Cause):
+            return self._decoder.flush(item, sentence_end=0.0)
         return self._decoder.flush(Cause.SILENCE, pause=item)
 
     def _go_on(self, labels: Labels | None, now_ms: int) -> None:

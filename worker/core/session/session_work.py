@@ -17,8 +17,6 @@ from caesura.worker.core.decoding.segment_writer import OutSegment
 from caesura.worker.core.session.batching import PendingLabels
 from caesura.worker.core.session.session import Session
 
-__all__ = ["SessionWork"]
-
 
 class SessionWork:
     """The busy sessions of one partition, by name, and the segments that nobody has taken yet."""
@@ -70,6 +68,11 @@ class SessionWork:
         """Let a session go on without the labels it wants: its buffer freezes unlabelled, cause ``fallback``."""
         self._answered(key).fall_back(now_ms)
         self._advance(key, now_ms)
+
+    @property
+    def has_segments(self) -> bool:
+        """Tell whether segments froze since the last call of ``take_segments``."""
+        return bool(self._segments)
 
     def take_segments(self) -> list[OutSegment]:
         """Return the segments that froze since the last call, each session's in order."""

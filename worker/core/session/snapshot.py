@@ -21,8 +21,6 @@ from caesura.worker.core.decoding.context import DecodingContext
 from caesura.worker.core.decoding.decoding import Decoder
 from caesura.worker.core.decoding.segment_writer import SegmentWriter
 
-__all__ = ["ledger_record", "replay_offset", "restored", "snapshot"]
-
 _ADMISSION = attrgetter(*AdmissionState.__struct_fields__)
 _OUTPUT = attrgetter(*OutputState.__struct_fields__)
 """The attributes of a part bear the names of its state's fields."""

@@ -27,8 +27,6 @@ from caesura.worker.core.language.rules import DecodingRules, ModelTable, Served
 from caesura.worker.core.language.words import SegmenterFactory, whitespace_segmenters
 from caesura.worker.core.session.session import Session
 
-__all__ = ["LabelSource", "StreamingLabeller"]
-
 
 class LabelSource(Protocol):
     """What labels buffers: the part of ``caesura.worker.ports.engine.Engine`` that a stream needs."""

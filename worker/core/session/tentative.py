@@ -14,8 +14,6 @@ from caesura.worker.core.decoding.decoding import Decoder
 from caesura.worker.core.decoding.segment_writer import model_ref, probability, published_words
 from caesura.worker.core.language.words import cut_piece
 
-__all__ = ["tentative_words"]
-
 
 def tentative_words(decoder: Decoder, *, at_ms: int) -> Tentative:
     """Return the session's unfrozen words, perhaps none. at_ms: wall clock."""

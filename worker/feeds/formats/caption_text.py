@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 from caesura.worker.feeds.times import clock_ms
 
-__all__ = ["Line", "TextPiece", "plain", "text_of_lines"]
-
 _LONGEST_VOICE = 40
 _TAG = re.compile(r"<(?![\s<>])([^<>]*)>|\{\\[^{}]*\}")
 _LINE_BREAK = "\\N"  # SubStation Alpha's, left in captions that were made of it
@@ -41,10 +39,10 @@ def _unescaped(text: str) -> str:
     return html.unescape(_NO_CHARACTER.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
-def text_of_lines(lines: Sequence[str]) -> tuple[Line, ...]:
-    """Return the pieces of a cue's lines; voices and marks may go over several lines."""
+def text_of_lines(lines: Sequence[str], voice: str = "") -> tuple[Line, ...]:
+    """Return the pieces of a cue's lines; voices and marks may go over several lines. voice: who speaks at first."""
     told: list[Line] = []
-    voice, depth = "", 0
+    depth = 0
     for line in (written.replace(_LINE_BREAK, " ") for written in lines):
         pieces: list[TextPiece] = []
         stamp_ms: int | None = None

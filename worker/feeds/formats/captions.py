@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from caesura.worker.feeds.formats.caption_text import plain
 from caesura.worker.feeds.formats.cues import FileCue, srt_cues, vtt_cues
 from caesura.worker.feeds.formats.shown_once import ShownCue, shown_once
 from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
 from caesura.worker.feeds.speaker_labels import SpeakerLabels
-from caesura.worker.feeds.spoken_text import spoken_text
+from caesura.worker.feeds.spoken_text import CUE_END, spoken_pieces
 from caesura.worker.feeds.times import spread
 from caesura.worker.feeds.written_words import is_mark
-
-__all__ = ["srt_hypotheses", "vtt_hypotheses"]
 
 _WORD = re.compile(r"\S+")
 
@@ -35,20 +33,35 @@ def vtt_hypotheses(lines: Iterable[str]) -> Iterator[Hypothesis]:
 
 
 def _hypotheses(lines: Iterable[str], cues_of: Callable[[Iterable[str]], Iterator[FileCue]]) -> Iterator[Hypothesis]:
-    cues = shown_once(cues_of(lines))
-    labels = SpeakerLabels((plain(line) for cue in cues for line in cue.lines), captions=True)
+    return spoken_hypotheses(cues_of(lines))
+
+
+def spoken_hypotheses(given: Iterable[FileCue]) -> Iterator[Hypothesis]:
+    """Yield a final hypothesis a cue that says something new; reads all cues first."""
+    cues = shown_once(given)
+    labels = SpeakerLabels((line for cue in cues for line in (*map(plain, cue.lines), "")), captions=True)
+    written = [_written(cue, labels) for cue in cues]
+    spoken = spoken_pieces([cue.text for cue in written])
     speaker = ""
-    for cue in cues:
-        words, speaker = _words(cue, labels, speaker)
+    for cue, found, text in zip(cues, written, spoken, strict=True):
+        words, speaker = _words(cue, found, text, speaker)
         if words:
             yield Hypothesis(words=words, final=True, heard_until_ms=cue.end_ms)
 
 
-def _words(cue: ShownCue, labels: SpeakerLabels, speaker: str) -> tuple[tuple[HeardWord, ...], str]:
-    """Return a cue's words, and who speaks at its end. speaker: who spoke before, by a label."""
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A cue's text, labels left out. pieces: where each ends, its time stamp, its voice. turns: where each begins."""
+
+    text: str
+    pieces: list[tuple[int, int | None, str]]
+    turns: list[tuple[int, str]]
+
+
+def _written(cue: ShownCue, labels: SpeakerLabels) -> _Written:
     written: list[str] = []
-    pieces: list[tuple[int, int | None, str]] = []  # where it ends in the text, its time stamp, its voice
-    turns: list[tuple[int, str]] = [(0, speaker)]
+    pieces: list[tuple[int, int | None, str]] = []
+    turns: list[tuple[int, str]] = []
     length = 0
     for line in cue.lines:
         text = "".join(piece.text for piece in line)
@@ -60,11 +73,17 @@ def _words(cue: ShownCue, labels: SpeakerLabels, speaker: str) -> tuple[tuple[He
         if found is not None:
             text = " " * found.end + text[found.end :]
             turns.append((length, found.name))
-        written.append(text + "\n")
+        written.append(text)
         length = end + 1
+    return _Written("\n".join(written) + CUE_END, pieces, turns)
+
+
+def _words(cue: ShownCue, written: _Written, spoken: str, speaker: str) -> tuple[tuple[HeardWord, ...], str]:
+    """Return a cue's words, and who speaks at its end. speaker: who spoke before, by a label."""
+    pieces, turns = written.pieces, [(0, speaker), *written.turns]
     stretches: list[tuple[int, list[HeardWord]]] = [(cue.begin_ms, [])]
     number, turn = -1, 0
-    for word in _WORD.finditer(spoken_text("".join(written))):
+    for word in _WORD.finditer(spoken):
         while turn + 1 < len(turns) and turns[turn + 1][0] <= word.start():
             turn += 1
         while number < 0 or pieces[number][0] <= word.start():

@@ -4,19 +4,21 @@ Source: https://github.com/usnistgov/SCTK/blob/master/doc/infmts.htm and, for ty
 of RT-09. ``;;`` begins a comment.
 
 Each file and channel is a stream, and each speaker a session. Alternatives (``<ALT_BEGIN>`` …) keep their first; what
-stands in angle brackets is no word, nor is ``!SIL``, nor a sound of type ``non-lex``. Fillers stand as the recogniser's
-dictionary writes them (``%hesitation`` among them).
+stands in angle brackets is no word, nor is ``!SIL``, a sound of type ``non-lex`` or one in brackets (``[noise]``).
+Fillers stand as the recogniser's dictionary writes them (``%hesitation`` among them).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 
 from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
 from caesura.worker.feeds.refusal import BadLineError
+from caesura.worker.feeds.spoken_text import spoken_words
 from caesura.worker.feeds.times import seconds_ms
-
-__all__ = ["hypotheses", "is_ctm"]
+from caesura.worker.feeds.written_words import is_mark
 
 _ALTERNATIVES = ("<ALT_BEGIN>", "<ALT>", "<ALT_END>")
 _TYPES = ("lex", "frag", "fp", "un-lex", "for-lex", "non-lex", "misc", "noscore")
@@ -34,8 +36,12 @@ def hypotheses(lines: Iterable[str]) -> Iterator[Hypothesis]:
     """Yield a final hypothesis a word; reads all lines first. BadLineError names the line that is none."""
     rows = list(_rows(lines))
     several = len({stream for stream, _ in rows}) > 1
-    for stream, word in rows:
-        yield Hypothesis(words=(word,), stream=stream if several else "", final=True, heard_until_ms=word.end_ms)
+    for stream, said in groupby(rows, key=itemgetter(0)):
+        for word in spoken_words([word for _, word in said]):
+            if not is_mark(word.text):
+                yield Hypothesis(
+                    words=(word,), stream=stream if several else "", final=True, heard_until_ms=word.end_ms
+                )
 
 
 def _rows(lines: Iterable[str]) -> Iterator[tuple[str, HeardWord]]:

@@ -9,8 +9,9 @@ https://datatracker.ietf.org/doc/html/rfc8216#section-3.5
 - A number is a cue's only directly before its time line, or where it continues the count.
 - ``X-TIMESTAMP-MAP`` of a segment moves the times of its cues against those of the first segment.
 
-Times are read as people and tools write them: a comma, a point or a colon before the fraction, hours left out, minutes
-over 59, one dash in the arrow. A time line that cannot be read is an error, for its words would have no place.
+Times are read as people and tools write them: a comma, a point or a colon before the fraction, hours or minutes left
+out, minutes over 59, one dash in the arrow. A time line that cannot be read is an error, for its words would have no
+place.
 """
 
 from __future__ import annotations
@@ -22,9 +23,7 @@ from dataclasses import dataclass
 from caesura.worker.feeds.refusal import BadLineError
 from caesura.worker.feeds.times import clock_ms
 
-__all__ = ["FileCue", "is_like_time_line", "is_time_line", "srt_cues", "vtt_cues"]
-
-_TIME = r"(?:\d{1,6}\s?:\s?)?\d{1,6}\s?:\s?\d{1,2}(?:\s?[.,:]\s?\d{1,9})?"
+_TIME = r"(?:(?:\d{1,6}\s?:\s?)?\d{1,6}\s?:\s?\d{1,2}(?:\s?[.,:]\s?\d{1,9})?|\d{1,6}[.,]\d{1,9})"
 _ARROW = r"(?:[-–—]{1,3}\s?>|→|=>)"
 _TIME_LINE = re.compile(rf"\s{{0,9}}({_TIME})\s{{0,9}}{_ARROW}\s{{0,9}}({_TIME})(?:\s.*)?$")
 _LIKE_CLOCK = r"\d{1,3}\s?[:;.]\s?\d{1,2}\s?[:;.,]\s?\d{1,3}(?:\s?[;.,]\s?\d{1,9})?"
@@ -33,7 +32,9 @@ _LIKE_TIME_LINE = re.compile(
     rf"\s{{0,9}}\d{{1,6}}(?:[:;][\d\s:;.,]{{1,30}}|(?:\.\d{{1,6}})?s\s{{0,9}}){_ARROW}\s{{0,9}}\d"
 )
 _TWO_CLOCKS = re.compile(rf"\s{{0,9}}{_LIKE_CLOCK}\s{{1,9}}{_LIKE_CLOCK}\s*$")
+_CUT_TIME = re.compile(r"\d{1,3}:[\d:.,]{0,16}\s{0,9}-{0,2}")
 _BLOCK = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
+_WEBEX_NAME = re.compile(r'\d{1,9} "([^"]{1,40})" \(\d{1,12}\)$')
 _TIMESTAMP_MAP = re.compile(r"X-TIMESTAMP-MAP\s*=")
 _MPEG_TICKS = re.compile(r"MPEGTS:(\d{1,10})")
 _LOCAL_TIME = re.compile(r"LOCAL:([\d:.]{1,20})")
@@ -41,12 +42,16 @@ _LOCAL_TIME = re.compile(r"LOCAL:([\d:.]{1,20})")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileCue:
-    """Lines of text as they stand in the file, and when they are shown. joint: the first of a joined segment."""
+    """Lines of text as they stand in the file, and when they are shown. joint: the first of a joined segment.
+
+    voice: who speaks, by the cue's name, as Webex writes it.
+    """
 
     begin_ms: int
     end_ms: int
     lines: tuple[str, ...]
     joint: bool = False
+    voice: str = ""
 
 
 def is_time_line(line: str) -> bool:
@@ -80,13 +85,16 @@ class _Cues:
         self._first_base_ms: float | None = None
         self._shift_ms = 0
         self._joint = self._next_joint = False
+        self._voice = ""
 
     def read(self, lines: Iterable[str]) -> Iterator[FileCue]:
         for count, written in enumerate(lines, start=1):
             line = written.rstrip("\r\n").removeprefix("\ufeff")
             times = None if self._in_block() and "-->" not in line else _times(line)
             if times is not None:
+                named = _WEBEX_NAME.match(self._text[-1]) if self._text and self._times is None else None
                 yield from self._ended(self._text_before_number())
+                self._voice = named[1] if named is not None else ""
                 self._times = (max(0, times[0] + self._shift_ms), max(0, times[1] + self._shift_ms))
                 self._joint, self._next_joint = self._next_joint, False
             elif is_like_time_line(line) and not self._in_block():
@@ -97,7 +105,7 @@ class _Cues:
                 self._map(line)
             else:
                 self._text.append(line)
-        yield from self._ended(self._text)
+        yield from self._ended(self._text if self._empty_line_ends else self._text_before_cut())
 
     def _in_block(self) -> bool:
         """Tell whether a note, a style or a region is read, in which only the standard's own arrow begins a cue."""
@@ -109,7 +117,7 @@ class _Cues:
         times, self._times, self._text = self._times, None, []
         if times is not None:  # what stands outside of a cue is its name, a note, a style: not spoken
             shown = tuple(line for line in text if line.strip())
-            yield FileCue(begin_ms=times[0], end_ms=times[1], lines=shown, joint=self._joint)
+            yield FileCue(begin_ms=times[0], end_ms=times[1], lines=shown, joint=self._joint, voice=self._voice)
 
     def _text_before_number(self) -> list[str]:
         """Return the text without the number of the cue that begins; note that number."""
@@ -124,6 +132,14 @@ class _Cues:
             return self._text
         self._number = int(told)
         return self._text[:last]
+
+    def _text_before_cut(self) -> list[str]:
+        """Return the text without the next cue's number, and part of its time, where a SubRip file breaks off there."""
+        told = [line.strip() for line in self._text[-3:]]
+        counted = self._number is not None and told[1:2] == [str(self._number + 1)]
+        if counted and not told[0] and _CUT_TIME.fullmatch(told[-1]) is not None:
+            return self._text[:-3]
+        return self._text
 
     def _map(self, line: str) -> None:
         """Move the times that follow as ``X-TIMESTAMP-MAP`` says."""

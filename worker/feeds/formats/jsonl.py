@@ -20,8 +20,6 @@ from caesura.worker.feeds.message_fields import name_of, number
 from caesura.worker.feeds.refusal import BadLineError
 from caesura.worker.feeds.timed_events import Pace, TimedEvent, word_event
 
-__all__ = ["events_of_json_lines"]
-
 _FIELDS = (*WordsEvent.__struct_fields__, "at_ms")
 
 

@@ -18,8 +18,6 @@ from itertools import pairwise
 from caesura.worker.feeds.formats.caption_text import Line, TextPiece, plain, text_of_lines
 from caesura.worker.feeds.formats.cues import FileCue
 
-__all__ = ["ShownCue", "shown_once"]
-
 _GAP_MS = 250
 _FLICKER_MS = 20
 _REMEMBERED = 64
@@ -43,7 +41,7 @@ class ShownCue:
 def shown_once(cues: Iterable[FileCue]) -> list[ShownCue]:
     """Return the cues with what each says for the first time; cues that say nothing new are left out."""
     given = [
-        ShownCue(begin_ms=cue.begin_ms, end_ms=cue.end_ms, lines=text_of_lines(cue.lines), joint=cue.joint)
+        ShownCue(begin_ms=cue.begin_ms, end_ms=cue.end_ms, lines=text_of_lines(cue.lines, cue.voice), joint=cue.joint)
         for cue in cues
     ]
     told = _highlighted(_joined(cue for cue in given if any(cue.texts)))

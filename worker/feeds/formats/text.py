@@ -8,11 +8,10 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator
 
+from caesura.schemas.events import MAX_WORD_CHARACTERS
 from caesura.schemas.versions import EVENT_VERSION
 from caesura.worker.feeds.speaker_labels import SpeakerLabels
 from caesura.worker.feeds.timed_events import Pace, TimedEvent, word_event
-
-__all__ = ["SpokenLines", "events_of_text"]
 
 
 class SpokenLines:
@@ -34,6 +33,11 @@ class SpokenLines:
         return found.name, line[found.end :].lstrip(" \t") if found.labelled else line
 
 
+def _places(word: str) -> range:
+    """Return where the parts of a word begin: an address, say, is longer than an event's word may be."""
+    return range(0, len(word), MAX_WORD_CHARACTERS)
+
+
 def events_of_text(
     lines: Iterable[str],
     *,
@@ -53,7 +57,7 @@ def events_of_text(
     for number, line in enumerate(lines, start=1):
         speaker, said = spoken.take(line)
         session = f"{prefix}{number}/{speaker}" if speaker else f"{prefix}{number}"
-        words = said.split()
+        words = [word[at : at + MAX_WORD_CHARACTERS] for word in said.split() for at in _places(word)]
         if not words:
             continue
         begin_ms = heapq.heappop(free_at_ms)

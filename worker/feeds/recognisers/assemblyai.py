@@ -25,8 +25,6 @@ from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
 from caesura.worker.feeds.message_fields import Message, confidence, flag, name_of, objects, text
 from caesura.worker.feeds.times import ms
 
-__all__ = ["AssemblyAi", "recognises"]
-
 _NOBODY = ("", "PENDING", "UNKNOWN")
 _OLD_FINAL, _OLD_PARTIAL = "FinalTranscript", "PartialTranscript"
 

@@ -28,8 +28,6 @@ from caesura.worker.feeds.message_words import spread_text
 from caesura.worker.feeds.new_streams import StreamClock
 from caesura.worker.feeds.times import ms, seconds_ms
 
-__all__ = ["Aws", "recognises"]
-
 
 def recognises(message: Message) -> bool:
     """Tell whether this is a message of Amazon's."""

@@ -29,8 +29,6 @@ from caesura.worker.feeds.new_streams import StreamClock
 from caesura.worker.feeds.times import iso_ms, ms, spread, ticks_ms
 from caesura.worker.feeds.written_words import unmarked, words_of
 
-__all__ = ["Azure", "recognises"]
-
 
 def recognises(message: Message) -> bool:
     """Tell whether this is a message of Azure's."""

@@ -18,6 +18,7 @@ from caesura.worker.feeds.recognisers import (
     gladia,
     google,
     openai_realtime,
+    podcast,
     revai,
     sherpa_onnx,
     soniox,
@@ -27,8 +28,6 @@ from caesura.worker.feeds.recognisers import (
     whisper,
     youtube,
 )
-
-__all__ = ["RECOGNISERS", "Known", "RecogniserName", "recogniser_of"]
 
 
 class RecogniserName(StrEnum):
@@ -52,6 +51,7 @@ class RecogniserName(StrEnum):
     WATSON = "watson"
     RIVA = "riva"
     YOUTUBE = "youtube"
+    PODCAST = "podcast"
     WHISPERLIVEKIT = "whisperlivekit"
     LIVEKIT = "livekit"
     PIPECAT = "pipecat"
@@ -88,6 +88,7 @@ RECOGNISERS: Mapping[RecogniserName, Known] = {
     RecogniserName.WATSON: Known(watson.recognises, watson.Watson),
     RecogniserName.RIVA: Known(google.recognises_riva, google.Riva),
     RecogniserName.YOUTUBE: Known(youtube.recognises, youtube.YouTube),
+    RecogniserName.PODCAST: Known(podcast.recognises, podcast.Podcast),
     RecogniserName.WHISPERLIVEKIT: Known(conversations.recognises_whisperlivekit, conversations.WhisperLiveKit),
     RecogniserName.LIVEKIT: Known(conversations.recognises_livekit, conversations.LiveKit),
     RecogniserName.PIPECAT: Known(conversations.recognises_pipecat, conversations.Pipecat),

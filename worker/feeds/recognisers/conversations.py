@@ -6,12 +6,16 @@ https://docs.jambonz.org/verbs/verbs/transcribe, https://dev.bandwidth.com/docs/
 https://www.twilio.com/docs/voice/conversationrelay/websocket-messages and
 https://learn.microsoft.com/en-us/azure/communication-services/concepts/call-automation/audio-streaming-concept
 
-- WhisperLiveKit sends all its ``lines`` with each message; the last one grows, and is final when another comes, or at
-  ``ready_to_stop``. Its ``buffer_transcription`` may change and is not read. A speaker below 1 is silence or nobody.
-- LiveKit's segments have an ``id`` and are ``final`` in the end; times are milliseconds.
+- WhisperLiveKit sends all its ``lines`` with each message, or (``mode=diff``) those that are new; the last one grows,
+  and is final when another comes, or at ``ready_to_stop``. Long ago ones are dropped from the list. Its
+  ``buffer_transcription`` may change and is not read. A speaker below 1 is silence or nobody.
+- LiveKit's segments have an ``id`` and are ``final`` in the end; times are milliseconds. Its agents have
+  ``user_input_transcribed`` (https://docs.livekit.io/reference/agents/events/); what the agent says is not read.
 - pipecat's ``user-transcription`` has a text and ``final``; what the bot says is not read.
-- Twilio posts forms, here as objects: ``TranscriptionData`` is JSON in a text, ``Track`` tells the sides apart.
-  ConversationRelay's ``prompt`` has ``voicePrompt`` and ``last``. Its Conversational Intelligence has ``sentences``.
+- Twilio posts forms, here as objects: ``TranscriptionData`` is JSON in a text, ``Track`` tells the sides apart. Its
+  ``transcription-stopped`` ends a session that is served, and so does Bandwidth's ``realTimeTranscriptionStopped``.
+  ConversationRelay's ``prompt`` has ``voicePrompt`` and ``last``. Its Conversational Intelligence has ``sentences``,
+  which its library for Node names otherwise. A recording's callback has ``TranscriptionText``.
 - jambonz posts ``speech`` with Google's ``alternatives``, whatever recogniser it uses; ``channel_tag`` tells the sides
   apart. Over its WebSocket the same stands in ``data``, with several ``transcripts``.
 - Bandwidth sends Amazon's items with a ``track``; times are dates. What it posts has no words but a link.
@@ -23,13 +27,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
+from caesura.worker.feeds.hypothesis import MAX_GROWING_CHARACTERS, HeardWord, Hypothesis, UnreadableMessageError
 from caesura.worker.feeds.message_fields import (
     Message,
     confidence,
     either,
     flag,
     name_of,
+    number,
     object_in_text,
     object_or_empty,
     objects,
@@ -39,38 +44,26 @@ from caesura.worker.feeds.message_fields import (
 from caesura.worker.feeds.message_words import WordFields, bare_words, spread_text
 from caesura.worker.feeds.times import clock_ms, date_ms, ms, seconds_ms, ticks_ms
 
-__all__ = [
-    "AzureCommunication",
-    "Bandwidth",
-    "Jambonz",
-    "LiveKit",
-    "Pipecat",
-    "Twilio",
-    "WhisperLiveKit",
-    "recognises_azure_communication",
-    "recognises_bandwidth",
-    "recognises_jambonz",
-    "recognises_livekit",
-    "recognises_pipecat",
-    "recognises_twilio",
-    "recognises_whisperlivekit",
-]
-
 _LONGEST_CALL_MS = 10 * 365 * 24 * 3_600_000
+_LINES_KEPT = 64
+_AGENTS_USER = "user_input_transcribed"
 _PARTICIPANT = ("transcribedParticipantIdentity", "transcribed_participant_identity")
 _TWILIO_WORD = WordFields(text="word", start="start_time", end="end_time")
+_TWILIO_NODE_WORD = WordFields(text="word", start="startTime", end="endTime")
 _REAL_TIME = "realTimeTranscription"
 _AZURE_WORD = WordFields(start="offset", duration="duration", ms=ticks_ms)
 
 
 def recognises_whisperlivekit(message: Message) -> bool:
     """Tell whether this is a message of WhisperLiveKit's."""
-    return isinstance(message.get("lines"), list) and "buffer_transcription" in message
+    lines = isinstance(message.get("lines"), list) or message.get("type") == "diff"
+    return lines and "buffer_transcription" in message
 
 
 def recognises_livekit(message: Message) -> bool:
     """Tell whether this is a transcription of LiveKit's."""
-    return isinstance(message.get("segments"), list) and either(message, *_PARTICIPANT) is not None
+    segments = isinstance(message.get("segments"), list) and either(message, *_PARTICIPANT) is not None
+    return segments or (message.get("type") == _AGENTS_USER and isinstance(message.get("transcript"), str))
 
 
 def recognises_pipecat(message: Message) -> bool:
@@ -82,10 +75,15 @@ def recognises_twilio(message: Message) -> bool:
     """Tell whether this is a message of Twilio's."""
     sentences = message.get("sentences")
     relayed = message.get("type") == "prompt" and "voicePrompt" in message
-    intelligence = isinstance(sentences, list) and all(
-        isinstance(one, dict) and {"media_channel", "transcript"} <= set(one) for one in sentences
-    )
-    return "TranscriptionEvent" in message or relayed or (intelligence and bool(sentences))
+    intelligence = isinstance(sentences, list) and all(isinstance(one, dict) and _is_sentence(one) for one in sentences)
+    whole = "TranscriptionSid" in message and "TranscriptionText" in message
+    one = _is_sentence(message) and either(message, "sentence_index", "sentenceIndex") is not None
+    return "TranscriptionEvent" in message or relayed or whole or one or (intelligence and bool(sentences))
+
+
+def _is_sentence(message: Message) -> bool:
+    """Tell whether this is a sentence of Twilio's Conversational Intelligence."""
+    return either(message, "media_channel", "mediaChannel") is not None and "transcript" in message
 
 
 def recognises_jambonz(message: Message) -> bool:
@@ -121,20 +119,28 @@ class WhisperLiveKit:
     agreement = 0
 
     def __init__(self) -> None:
-        self._count = 0
         self._open: Hypothesis | None = None
-        self._times = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self._count = self._first = self._held = 0
+        self._starts: list[object] = []
+        self._lines: list[Message] = []
 
     def read(self, message: Message) -> Iterator[Hypothesis]:
         """Return what a message says. Raises UnreadableMessageError."""
-        if text(message, "type") == "ready_to_stop":
+        kind = text(message, "type")
+        if kind == "ready_to_stop":
             yield from self.finish()
-        if text(message, "type") == "config" and self._count:
+        if kind == "config" and self._count:
             yield from self.finish()
-            self._count = 0
+            self._begin()
             yield Hypothesis(reconnected=True)
-        lines = [one for one in objects(message, "lines") if text(one, "text").strip()]
-        for place, line in enumerate(lines[max(0, self._count - 1) :], start=max(0, self._count - 1)):
+        lines = [one for one in self._all_lines(message) if text(one, "text").strip()]
+        self._note_dropped([either(one, "start", "beg") for one in lines])
+        for place, line in enumerate(lines, start=self._first):
+            if place < self._count - 1:
+                continue
             speaker = name_of(line.get("speaker"), "speaker")
             words = spread_text(
                 text(line, "text"),
@@ -149,6 +155,31 @@ class WhisperLiveKit:
         if self._open is not None:
             yield self._open
 
+    def _all_lines(self, message: Message) -> list[Message]:
+        """Return a message's lines; of a difference also the last ones before it, silences among them."""
+        if text(message, "type") != "diff":
+            lines = objects(message, "lines")
+            self._held = len(lines)
+        else:
+            new = objects(message, "new_lines")
+            total = number(message, "n_lines") or 0
+            held = self._held - (number(message, "lines_pruned") or 0)
+            dropped = held - (total - len(new))
+            if dropped < 0:
+                raise UnreadableMessageError("n_lines: expected no more lines than messages before this one had")
+            lines = [*self._lines[: len(self._lines) - dropped], *new]
+            self._held = total
+        self._lines = lines[-_LINES_KEPT:]
+        return lines
+
+    def _note_dropped(self, starts: list[object]) -> None:
+        """Count the lines of the message before that the server keeps no longer."""
+        before = self._starts
+        if starts:
+            kept = (at for at in range(len(before)) if before[at:] == starts[: len(before) - at])
+            self._first += next(kept, 0)
+            self._starts = starts
+
     def finish(self) -> Iterator[Hypothesis]:
         """Return the last line as its final: its words were validated."""
         if self._open is not None:
@@ -161,6 +192,11 @@ class LiveKit(_Reader):
 
     def read(self, message: Message) -> Iterator[Hypothesis]:
         """Return what a message says. Raises UnreadableMessageError."""
+        if text(message, "type") == _AGENTS_USER:
+            final = either(message, "is_final", "isFinal") is True
+            speaker = name_of(either(message, "speaker_id", "speakerId"), "speaker_id")
+            words = spread_text(text(message, "transcript"), speaker=speaker)
+            yield Hypothesis(words=words, final=final, utterance_end=final)
         who = name_of(either(message, *_PARTICIPANT), "transcribedParticipantIdentity")
         for segment in objects(message, "segments"):
             start_ms = ms(either(segment, "startTime", "start_time"))
@@ -202,17 +238,25 @@ class Twilio(_Reader):
             words = spread_text(text(written, "transcript"))
             yield Hypothesis(words=words, stream=track, final=final, utterance_end=final)
         elif text(message, "type") == "prompt":
-            self._prompt += text(message, "voicePrompt")
-            last = message.get("last") is not False
-            yield Hypothesis(words=spread_text(self._prompt), final=last, utterance_end=last)
-            if last:
-                self._prompt = ""
-        for sentence in objects(message, "sentences"):
-            start_ms, end_ms = seconds_ms(sentence.get("start_time")), seconds_ms(sentence.get("end_time"))
-            words = _TWILIO_WORD.bare(objects(sentence, "words"))
+            prompt, last = self._prompt + text(message, "voicePrompt"), message.get("last") is not False
+            if not last and len(prompt) > MAX_GROWING_CHARACTERS:
+                raise UnreadableMessageError(
+                    f"oversized: voicePrompt: expected at most {MAX_GROWING_CHARACTERS} characters before the last"
+                )
+            self._prompt = "" if last else prompt
+            yield Hypothesis(words=spread_text(prompt), final=last, utterance_end=last)
+        elif text(message, "TranscriptionEvent") == "transcription-stopped":
+            yield Hypothesis(stopped=True)
+        elif "TranscriptionText" in message:
+            yield Hypothesis(words=spread_text(text(message, "TranscriptionText")), final=True, utterance_end=True)
+        for sentence in objects(message, "sentences") or ([message] if _is_sentence(message) else []):
+            start_ms = seconds_ms(either(sentence, "start_time", "startTime"))
+            end_ms = seconds_ms(either(sentence, "end_time", "endTime"))
+            fields = _TWILIO_WORD if "media_channel" in sentence else _TWILIO_NODE_WORD
+            words = fields.bare(objects(sentence, "words"))
             yield Hypothesis(
                 words=words or spread_text(text(sentence, "transcript"), start_ms, end_ms),
-                stream=name_of(sentence.get("media_channel"), "media_channel"),
+                stream=name_of(either(sentence, "media_channel", "mediaChannel"), "media_channel"),
                 final=True,
                 utterance_end=True,
             )
@@ -255,6 +299,8 @@ class Bandwidth(_Reader):
                 utterance_end=final,
                 heard_until_ms=end_ms,
             )
+        elif message.get("eventType") == f"{_REAL_TIME}Stopped":
+            yield Hypothesis(stopped=True)
         for track in objects(message, "tracks"):
             words = spread_text(text(track, "transcript"))
             yield Hypothesis(words=words, stream=text(track, "track"), final=True, utterance_end=True)

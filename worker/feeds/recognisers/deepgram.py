@@ -24,8 +24,6 @@ from caesura.worker.feeds.new_streams import StreamClock
 from caesura.worker.feeds.times import seconds_ms, spread
 from caesura.worker.feeds.written_words import unmarked, words_of
 
-__all__ = ["Deepgram", "recognises"]
-
 
 def recognises(message: Message) -> bool:
     """Tell whether this is a message of Deepgram's."""

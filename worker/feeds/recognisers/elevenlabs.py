@@ -5,6 +5,7 @@ https://elevenlabs.io/docs/eleven-api/guides/how-to/speech-to-text/realtime/even
 
 - Items of ``words`` are of type ``word``, ``spacing`` or ``audio_event`` (``(laughter)``): only words are read.
 - Several channels come as ``transcripts``, each with a ``channel_index``.
+- A webhook has the same in ``data.transcription``.
 - A committed transcript comes once, and once more with times where they were asked for: that one is read then.
 - Times are seconds. A word has the logarithm of its probability, which is not read. Fillers are written as heard.
 """
@@ -14,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
-from caesura.worker.feeds.message_fields import Message, name_of, objects, text
+from caesura.worker.feeds.message_fields import Message, either, name_of, objects, part, text
 from caesura.worker.feeds.message_words import WordFields, spread_text
 
-__all__ = ["ElevenLabs", "recognises"]
-
 _WORD = WordFields(speaker="speaker_id")
+_NODE_WORD = WordFields(speaker="speakerId")
+_WEBHOOK = "speech_to_text_transcription"
 _COMMITTED, _TIMED = "committed_transcript", "committed_transcript_with_timestamps"
 
 
@@ -29,6 +30,8 @@ def recognises(message: Message) -> bool:
         return True
     if isinstance(transcripts := message.get("transcripts"), list):
         return bool(transcripts) and all(isinstance(one, dict) and recognises(one) for one in transcripts)
+    if message.get("type") == _WEBHOOK:
+        return True
     words = message.get("words")
     if not isinstance(words, list) or not isinstance(message.get("text"), str):
         return False
@@ -61,9 +64,14 @@ class ElevenLabs:
                 yield Hypothesis(reconnected=True)
             self._connected = True
         elif not kind:
-            transcripts = objects(message, "transcripts") or [message]
+            whole = part(part(message, "data"), "transcription") if message.get("type") == _WEBHOOK else message
+            transcripts = objects(whole, "transcripts") or [whole]
             for one in transcripts:
-                channel = name_of(one.get("channel_index"), "channel_index") if len(transcripts) > 1 else ""
+                channel = (
+                    name_of(either(one, "channel_index", "channelIndex"), "channel_index")
+                    if len(transcripts) > 1
+                    else ""
+                )
                 yield _whole(one, channel)
 
     def finish(self) -> Iterator[Hypothesis]:
@@ -74,7 +82,8 @@ class ElevenLabs:
 
 
 def _whole(message: Message, channel: str = "") -> Hypothesis:
-    words: tuple[HeardWord, ...] = _WORD.bare(
+    fields = _NODE_WORD if "languageCode" in message else _WORD
+    words: tuple[HeardWord, ...] = fields.bare(
         one for one in objects(message, "words") if text(one, "type") in ("", "word")
     )
     if not objects(message, "words"):

@@ -28,8 +28,6 @@ from caesura.worker.feeds.message_fields import Message, name_of, objects, text,
 from caesura.worker.feeds.times import ms
 from caesura.worker.feeds.written_words import written_units
 
-__all__ = ["FunAsr", "recognises"]
-
 _TAG = re.compile(r"<\|[^|<>]{0,40}\|>")
 _WORDS_KEPT = 1000
 _MODES = ("2pass-online", "2pass-offline", "online", "offline")

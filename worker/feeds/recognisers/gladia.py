@@ -17,8 +17,6 @@ from caesura.worker.feeds.message_fields import Message, flag, name_of, objects,
 from caesura.worker.feeds.message_words import WordFields, spread_text
 from caesura.worker.feeds.times import seconds_ms
 
-__all__ = ["Gladia", "recognises"]
-
 _WORD = WordFields(text="word")
 
 

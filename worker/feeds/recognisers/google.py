@@ -5,6 +5,9 @@ https://docs.cloud.google.com/speech-to-text/docs/reference/rest/v2/projects.loc
 
 - A streaming answer's interim results are to be read as one: a stable beginning and an unstable rest, one result each,
   without times of words. ``stability`` is an estimate and no promise: such words wait for agreement or the final.
+- JSON leaves ``isFinal`` and ``stability`` out where they are false and 0: a lone result without them, without words
+  and confidence may be interim, or a recording. Such are interim once a later one shows that this is a stream; else
+  they are final at the end, less those that grow into the next one.
 - Times are durations: ``"1.300s"``, or seconds and nanos; version 1 says ``startTime``, version 2 ``startOffset``, the
   libraries ``start_time``. Proto3 leaves out a start of zero. Words come only with ``enableWordTimeOffsets``.
 - The Python library's ``to_dict`` and ``to_json`` write out what is not set (an empty ``speaker_label`` beside the
@@ -24,8 +27,9 @@ NVIDIA Riva's answers have the same shape, with times in whole milliseconds and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 
-from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis, UnreadableMessageError
+from caesura.worker.feeds.hypothesis import MAX_KEPT_CHARACTERS, HeardWord, Hypothesis, UnreadableMessageError
 from caesura.worker.feeds.message_fields import (
     Message,
     confidence,
@@ -40,14 +44,13 @@ from caesura.worker.feeds.new_streams import StreamClock
 from caesura.worker.feeds.times import duration_ms, ms, seconds_ms, spread
 from caesura.worker.feeds.written_words import words_of
 
-__all__ = ["Google", "Riva", "recognises", "recognises_riva"]
-
 _CHANNELS_KEPT = 1024
 _WORD_MARK = "\u2581"
 _FINAL = ("isFinal", "is_final")
 _END = ("resultEndOffset", "result_end_offset", "resultEndTime", "result_end_time", "audioProcessed", "audio_processed")
 _EVENT = ("speechEventType", "speech_event_type")
 _OTHERS = frozenset(("IsPartial", "final", "type"))
+_BILLED = ("totalBilledTime", "total_billed_time", "totalBilledDuration", "total_billed_duration", "response")
 _ACTIVITY_ENDS = ("SPEECH_ACTIVITY_END", 3)
 _START_OF_WORD = ("startOffset", "start_offset", "startTime", "start_time")
 _END_OF_WORD = ("endOffset", "end_offset", "endTime", "end_time")
@@ -115,22 +118,37 @@ class Google:
         self._until_ms: dict[str, int] = {}
         self._clock = StreamClock()
         self._request = ""
+        self._streamed = False
+        self._undecided: list[tuple[str, int | None, list[str]]] = []  # of results: channel, end, words
+        self._kept = 0
 
     def read(self, message: Message) -> Iterator[Hypothesis]:
         """Return what an answer says. Raises UnreadableMessageError."""
         request = name_of(either(message, "requestId", "request_id", "requestID"), "requestId")
         if request not in ("", "0", self._request):
+            yield from self._decided()
             yield from self._anew(anew=bool(self._request))
             self._request = request
+        billed = bool(either(message, *_BILLED) or either(object_or_empty(message.get("metadata")), *_BILLED))
         for file, results in _answers(message):
-            yield from self._results(objects({"results": results}, "results"), file)
+            yield from self._results(objects({"results": results}, "results"), file, billed=billed)
         if either(message, *_EVENT) in _ACTIVITY_ENDS:
             yield Hypothesis(utterance_end=True)
 
-    def _results(self, results: list[Message], file: str) -> Iterator[Hypothesis]:
+    def _results(self, results: list[Message], file: str, *, billed: bool) -> Iterator[Hypothesis]:
         interim: dict[str, list[HeardWord]] = {}
         heard: dict[str, int | None] = {}
-        streamed = any(either(result, *_FINAL, "stability") is not None for result in results)  # else a recording's
+        if any(either(result, *_FINAL, "stability") is not None for result in results):
+            self._streamed = True
+            self._undecided, self._kept = [], 0
+        undecided = not (self._streamed or billed) and len(results) == 1 and _is_bare(results[0])
+        streamed = self._streamed or undecided
+        if undecided:
+            texts = _texts(results[0])
+            self._undecided.append((_channel(results[0]), self._result_end_ms(either(results[0], *_END)), texts))
+            self._kept += 1 + sum(1 + len(one) for one in texts)
+            if self._kept > MAX_KEPT_CHARACTERS:
+                yield from self._decided()
         for result in results if streamed else _recorded(results):
             if _OTHERS & set(result):
                 raise UnreadableMessageError(
@@ -139,7 +157,7 @@ class Google:
             stream = file or _channel(result)
             until_ms = self._result_end_ms(either(result, *_END))
             final = either(result, *_FINAL) is True or not streamed
-            yield from self._anew(anew=streamed and self._clock.began_anew(stream, until_ms, final=final))
+            yield from self._anew(anew=self._streamed and self._clock.began_anew(stream, until_ms, final=final))
             words = self._words(result, stream, until_ms, final=final)
             if final:
                 yield Hypothesis(words=words, stream=stream, final=True, heard_until_ms=until_ms)
@@ -157,8 +175,17 @@ class Google:
             yield Hypothesis(reconnected=True)
 
     def finish(self) -> Iterator[Hypothesis]:
-        """Return nothing: what never became final is not known to be said."""
-        return iter(())
+        """Return what may be final; what is known not to be is not known to be said."""
+        return self._decided()
+
+    def _decided(self) -> Iterator[Hypothesis]:
+        """Yield the lone results that nothing showed to be interim, and that are not the beginning of the next one."""
+        results, self._undecided, self._kept = self._undecided, [], 0
+        for (stream, until_ms, texts), (_, _, following) in pairwise([*results, ("", None, [])]):
+            if texts != following[: len(texts)]:
+                words = spread(texts, self._until_ms.get(stream, 0), until_ms)
+                yield Hypothesis(words=words, stream=stream, final=True, heard_until_ms=until_ms)
+                self._heard(stream, words, until_ms)
 
     def _heard(self, stream: str, words: tuple[HeardWord, ...], until_ms: int | None) -> None:
         """Note up to where a channel is final; the channel that was least lately heard goes where there are many."""
@@ -174,12 +201,23 @@ class Google:
             return ()
         words = tuple(_word(word, self._duration_ms) for word in objects(alternatives[0], "words"))
         if not words:
-            texts = words_of(text(alternatives[0], "transcript").replace(_WORD_MARK, " "))
+            texts = _texts(result)
             return spread(texts, self._until_ms.get(stream, 0), until_ms) if final else _untimed(texts)
         if any(word.speaker for word in words):
             begin_ms = self._until_ms.get(stream, 0)
             words = tuple(word for word in words if word.end_ms is None or word.end_ms > begin_ms)
         return words
+
+
+def _is_bare(result: Message) -> bool:
+    """Tell whether a result has nothing but a transcript: neither words nor a confidence."""
+    return all(not one.get("words") and not one.get("confidence") for one in objects(result, "alternatives"))
+
+
+def _texts(result: Message) -> list[str]:
+    """Return the words of a result's transcript."""
+    best = next(iter(objects(result, "alternatives")), {})
+    return words_of(text(best, "transcript").replace(_WORD_MARK, " "))
 
 
 def _channel(result: Message) -> str:

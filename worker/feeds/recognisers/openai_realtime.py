@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from caesura.worker.feeds.hypothesis import (
+    MAX_GROWING_CHARACTERS,
     MAX_KEPT_CHARACTERS,
     MAX_NAME_CHARACTERS,
     HeardWord,
@@ -30,13 +31,9 @@ from caesura.worker.feeds.message_fields import Message, number, text
 from caesura.worker.feeds.times import spread
 from caesura.worker.feeds.written_words import words_of
 
-__all__ = ["OpenAiRealtime", "recognises"]
-
 _TRANSCRIPTION = "conversation.item.input_audio_transcription."
 _BUFFER = "input_audio_buffer."
 _ITEM_CHARACTERS = 64
-_MOST_SAID = 20_000
-"""So much is taken of an item that is not completed: each delta is read together with all of it."""
 _DONE_KEPT = 1024
 
 
@@ -68,8 +65,10 @@ class _Item:
                 self.committed = True  # the item has its place now
             case "delta":
                 delta = text(message, "delta")
-                if len(self.said) + len(delta) > _MOST_SAID:
-                    raise UnreadableMessageError(f"oversized: delta: expected at most {_MOST_SAID} characters an item")
+                if len(self.said) + len(delta) > MAX_GROWING_CHARACTERS:
+                    raise UnreadableMessageError(
+                        f"oversized: delta: expected at most {MAX_GROWING_CHARACTERS} characters an item"
+                    )
                 self.said += delta
             case "completed":
                 self.said, self.over = text(message, "transcript"), True

@@ -17,8 +17,6 @@ from caesura.worker.feeds.message_fields import Message, name_of, objects, text
 from caesura.worker.feeds.message_words import WordFields
 from caesura.worker.feeds.times import seconds_ms
 
-__all__ = ["RevAi", "recognises"]
-
 _WORD = WordFields(text="value", start="ts", end="end_ts")
 
 

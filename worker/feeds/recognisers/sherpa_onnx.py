@@ -24,8 +24,6 @@ from caesura.worker.feeds.times import ends_guessed, seconds_ms
 from caesura.worker.feeds.token_words import Token, words_of_tokens
 from caesura.worker.feeds.written_words import written_units
 
-__all__ = ["SherpaOnnx", "recognises"]
-
 
 def recognises(message: Message) -> bool:
     """Tell whether this is a result of sherpa-onnx's."""

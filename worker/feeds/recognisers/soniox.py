@@ -23,8 +23,6 @@ from caesura.worker.feeds.new_streams import StreamClock
 from caesura.worker.feeds.times import ms
 from caesura.worker.feeds.token_words import Token, begins_word, words_of_tokens
 
-__all__ = ["Soniox", "recognises"]
-
 _ENDS = ("<end>", "<fin>")
 _HELD_CHARACTERS = 1000
 

@@ -19,8 +19,6 @@ from caesura.worker.feeds.message_fields import Message, objects, part, text
 from caesura.worker.feeds.message_words import WordFields
 from caesura.worker.feeds.times import seconds_ms, spread
 
-__all__ = ["Speechmatics", "recognises"]
-
 _TIMES = WordFields(text="type", start="start_time", end="end_time")
 _WORD = WordFields(text="content", start="start_time", end="end_time")
 

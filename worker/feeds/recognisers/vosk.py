@@ -1,15 +1,15 @@
-"""Vosk, its library's results and its server's messages, which are the same.
+"""Vosk: results of its library and messages of its server, which have the same form.
 
 Source: https://alphacephei.com/vosk/server and https://github.com/alphacep/vosk-api/blob/master/src/vosk_api.h
 
 - ``partial`` is the hypothesis so far, ``text`` the final of an utterance; an empty ``text`` means that there was
   silence. Times come with ``SetWords(True)`` (``result``) and, for partial results, ``SetPartialWords(True)``.
 - Times are seconds from the stream's start. With ``SetMaxAlternatives`` there are ``alternatives``, whose words have
-  no ``conf`` and whose ``confidence`` is a score of the whole on no fixed scale: not read.
-- A word that the model does not know is ``[unk]``: kept, something was said.
-- Noise words of some models (``!SIL``, ``[noise]``, ``<laugh>``) are no words, and dropped. ``<unk>`` stays.
-- Under a locale with a decimal comma its library writes numbers with one, which is no JSON: read all the same.
-- Fillers are heard where the model's dictionary has them.
+  no ``conf`` and whose ``confidence`` scores the whole on no fixed scale, so it is not read.
+- A word that the model does not know is ``[unk]``. It is kept, because a word was said.
+- Noise words of some models (``!SIL``, ``[noise]``, ``<laugh>``) are dropped. ``<unk>`` stays.
+- Under a locale with a decimal comma the library writes such numbers, which is invalid JSON. They are read anyway.
+- Fillers come only if the model's dictionary has them.
 """
 
 from __future__ import annotations
@@ -23,11 +23,9 @@ from caesura.worker.feeds.spoken_text import spoken_words
 from caesura.worker.feeds.times import seconds_ms
 from caesura.worker.feeds.written_words import is_written
 
-__all__ = ["Vosk", "recognises"]
-
 
 def recognises(message: Message) -> bool:
-    """Tell whether this is a result of Vosk's."""
+    """Tell whether this is a result of Vosk."""
     if isinstance(message.get("partial"), str) and "type" not in message:
         return True
     result = message.get("result")
@@ -47,7 +45,7 @@ class Vosk:
         self._clock = StreamClock()
 
     def read(self, message: Message) -> Iterator[Hypothesis]:
-        """Return what a message says. Raises UnreadableMessageError."""
+        """Return the hypotheses of a message. Raises UnreadableMessageError."""
         if "partial" in message:
             yield Hypothesis(words=_words(objects(message, "partial_result"), text(message, "partial")))
             return

@@ -18,8 +18,6 @@ from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
 from caesura.worker.feeds.message_fields import Message, flag, name_of, number, objects, text
 from caesura.worker.feeds.times import seconds_ms
 
-__all__ = ["Watson", "recognises"]
-
 
 def recognises(message: Message) -> bool:
     """Tell whether this is a message of Watson's."""

@@ -17,23 +17,25 @@ https://huggingface.co/docs/transformers/main_classes/pipelines#transformers.Aut
 - Segments, chunks and WhisperX's words may come alone, a line or an item each. The API streams
   ``transcript.text.delta`` and a whole ``…done``; with speakers told apart also segments, which are read instead.
 - ``speaker`` stands at a segment, and at its words where WhisperX could align them: not at ``"58."``.
+- vCon's transcripts (WTF, draft-howe-vcon-wtf-extension) have segments and, beside them, words.
 - ``[BLANK_AUDIO]``, ``[MUSIC]``, ``(applause)`` and notes are no words, and dropped.
 - Whisper leaves most fillers and repeats out, and no option keeps them all; a prompt with fillers in it helps.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 
 from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
 from caesura.worker.feeds.message_fields import Message, either, flag, name_of, objects, part, text
 from caesura.worker.feeds.message_words import bare_words, spread_text
-from caesura.worker.feeds.spoken_text import spoken_pieces, spoken_words
+from caesura.worker.feeds.spoken_text import CUE_END, spoken_cues, spoken_pieces, spoken_words
 from caesura.worker.feeds.times import ends_guessed, ms, seconds_ms
 from caesura.worker.feeds.token_words import Token, words_of_tokens
 from caesura.worker.feeds.written_words import is_written
-
-__all__ = ["Whisper", "recognises"]
 
 _LONE_WORD = frozenset(("word", "start", "end", "score", "probability", "speaker"))
 _OTHERS = frozenset(
@@ -104,8 +106,10 @@ class Whisper:
     def read(self, message: Message) -> Iterator[Hypothesis]:
         """Return what a transcript or a live message says. Raises UnreadableMessageError."""
         if "transcription" in message:
-            for written, start_ms, end_ms, speaker in _whole_words(objects(message, "transcription")):
-                yield Hypothesis(words=spread_text(written, start_ms, end_ms, speaker=speaker), final=True)
+            pieces = list(_whole_words(objects(message, "transcription")))
+            spoken = spoken_cues([written for written, *_ in pieces])
+            for said, (_, start_ms, end_ms, speaker) in zip(spoken, pieces, strict=True):
+                yield Hypothesis(words=spread_text(said, start_ms, end_ms, speaker=speaker), final=True)
         elif any("completed" in one for one in objects(message, "segments")):
             connection = name_of(message.get("uid"), "uid")
             if self._connection not in ("", connection):
@@ -148,10 +152,11 @@ class Whisper:
 def _recorded(message: Message) -> Iterator[Hypothesis]:
     segments = objects(message, "segments") or ([message] if "avg_logprob" in message or _is_bare(message) else [])
     if any(objects(one, "words") for one in segments) or not objects(message, "words"):
-        for one in segments:
-            yield Hypothesis(words=_segment(one), final=True, heard_until_ms=seconds_ms(one.get("end")))
+        for one, words in zip(segments, _of_segments(segments), strict=True):
+            yield Hypothesis(words=words, final=True, heard_until_ms=seconds_ms(one.get("end")))
     else:  # the API's answer has the words beside the segments, each whole and without its marks
-        yield Hypothesis(words=spoken_words(tuple(map(_whole, objects(message, "words")))), final=True)
+        beside = _with_speakers(bare_words(map(_whole, objects(message, "words"))), segments)
+        yield Hypothesis(words=spoken_words(beside), final=True)
     if text(message, "text") and not segments and not objects(message, "words"):
         yield Hypothesis(words=spread_text(text(message, "text")), final=True)
 
@@ -168,7 +173,7 @@ def _chunked(chunks: Sequence[Message]) -> tuple[HeardWord, ...]:
         ]
         return ends_guessed(words_of_tokens(tokens))
     words: list[HeardWord] = []
-    for said, (start, end), speaker in zip(written, times, speakers, strict=True):
+    for said, (start, end), speaker in zip(spoken_cues(written), times, speakers, strict=True):
         start_ms, end_ms = seconds_ms(start), seconds_ms(end)
         if start_ms is not None and end_ms is None:
             end_ms = start_ms + sum(word.end_ms or 0 for word in ends_guessed([HeardWord(text=said, start_ms=0)]))
@@ -207,14 +212,46 @@ def _goes_on(before: str, after: str) -> bool:
     return all(one and not one.isspace() and (one.isascii() or one.lower() != one.upper()) for one in ends)
 
 
+def _with_speakers(words: Sequence[HeardWord], segments: Sequence[Message]) -> tuple[HeardWord, ...]:
+    """Return words that name no speaker with that of the segment in which they begin."""
+    said_by = [
+        (seconds_ms(one.get("start")) or 0, name_of(one.get("speaker"), "speaker"))
+        for one in sorted(segments, key=lambda one: seconds_ms(one.get("start")) or 0)
+    ]
+    if not any(speaker for _, speaker in said_by):
+        return tuple(words)
+    starts = [start_ms for start_ms, _ in said_by]
+    return tuple(
+        replace(word, speaker=word.speaker or said_by[max(0, bisect_right(starts, word.start_ms or 0) - 1)][1])
+        for word in words
+    )
+
+
 def _segment(segment: Message) -> tuple[HeardWord, ...]:
-    timed, speaker = objects(segment, "words"), name_of(segment.get("speaker"), "speaker")
+    return next(_of_segments([segment]))
+
+
+def _of_segments(segments: Sequence[Message]) -> Iterator[tuple[HeardWord, ...]]:
+    """Yield the words of each segment; a bracket may go over several."""
+    spelt = [_pieces(one) for one in segments]
+    spoken = iter(spoken_pieces([piece for pieces in spelt for piece in (*pieces, CUE_END)]))
+    for segment, pieces in zip(segments, spelt, strict=True):
+        said = list(islice(spoken, len(pieces) + 1))[:-1]
+        timed, speaker = objects(segment, "words"), name_of(segment.get("speaker"), "speaker")
+        if timed:
+            yield words_of_tokens([_token(word, one, speaker) for word, one in zip(timed, said, strict=True)])
+        else:
+            start_ms, end_ms = seconds_ms(segment.get("start")), seconds_ms(segment.get("end"))
+            yield spread_text(said[0], start_ms, end_ms, speaker=speaker)
+
+
+def _pieces(segment: Message) -> list[str]:
+    """Return the text of a segment: its words, each with the space before it, or all of it."""
+    timed = objects(segment, "words")
     if not timed:
-        start_ms, end_ms = seconds_ms(segment.get("start")), seconds_ms(segment.get("end"))
-        return spread_text(text(segment, "text"), start_ms, end_ms, speaker=speaker)
+        return [text(segment, "text")]
     spaced = any(_spelt(word).startswith(" ") for word in timed)
-    spelt = spoken_pieces([_spelt(word) if spaced else f" {_spelt(word)}" for word in timed])
-    return words_of_tokens([_token(word, said, speaker) for word, said in zip(timed, spelt, strict=True)])
+    return [_spelt(word) if spaced else f" {_spelt(word)}" for word in timed]
 
 
 def _token(word: Message, said: str, speaker: str) -> Token:

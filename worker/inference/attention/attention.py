@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from caesura.worker.inference.kv_cache.kv_cache import KeyValueMemory, KVCache, Rows
 
-__all__ = ["RowAttention", "VisibleRange"]
-
 
 class VisibleRange:
     """What the queries of a layer see, those of each session one after another.

@@ -24,8 +24,6 @@ from typing_extensions import override
 from caesura.worker.inference.attention.attention import RowAttention, VisibleRange
 from caesura.worker.inference.kv_cache.kv_cache import KeyValueMemory, KVCache, Rows
 
-__all__ = ["NumpyAttention"]
-
 _PADDED_TO = 64
 _VECTOR = 16
 _BLOCK = 8

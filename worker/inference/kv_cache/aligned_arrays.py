@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from caesura.worker.inference.kv_cache.kv_cache import Rows
 
-__all__ = ["aligned_bytes", "aligned_rows"]
-
 _LINE = 64
 _FEW_ROWS = 64
 """Of fewer than these, to find a line takes longer than it saves."""

@@ -26,8 +26,6 @@ from caesura.worker.inference.kv_cache.aligned_arrays import aligned_bytes
 from caesura.worker.inference.kv_cache.kv_cache import KeyValueMemory
 from caesura.worker.inference.kv_cache.memory_limit import MemoryLimit
 
-__all__ = ["BLOCK_ROWS", "OWN_ROWS", "BlockPool", "Blocks"]
-
 BLOCK_ROWS = 16
 OWN_ROWS = BLOCK_ROWS - 1
 """Rows of a block beside the leading piece's."""

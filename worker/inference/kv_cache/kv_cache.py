@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 
 from caesura.worker.inference.kv_cache.memory_limit import MemoryLimit
 
-__all__ = ["KVCache", "KeyValueMemory", "Rows", "SessionCache"]
-
 Rows = NDArray[np.float32]
 
 

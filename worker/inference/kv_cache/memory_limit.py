@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-__all__ = ["MemoryLimit"]
-
 
 class _Pool(Protocol):
     @property

@@ -20,8 +20,6 @@ from caesura.worker.core.language.labelling import NO_OFFSETS, LabelRequest, Pro
 from caesura.worker.errors import EngineError
 from caesura.worker.inference.model.probabilities import ModelProbabilities
 
-__all__ = ["Heads", "Scores"]
-
 _MARKS, _TAGS, _CLOSING = "punctuation", "disfluency", "closing"
 
 Scores = list[NDArray[np.float32]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
@@ -12,8 +13,7 @@ import msgspec
 from caesura.schemas.model_manifest import MODEL_MANIFEST_VERSION, ModelManifest
 from caesura.worker.core.language.dictionary import dictionary_sha256
 from caesura.worker.errors import FatalError
-
-__all__ = ["StoredModel", "languages_of", "read_models_folder", "without_languages"]
+from caesura.worker.inference.model.wordpiece import WordPiece
 
 _MANIFEST = "manifest.json"
 _READ_MAJORS = ("1", "2", "3", "4")
@@ -155,3 +155,26 @@ def _verify(path: Path, size: int, sha256: str) -> None:
         raise FatalError(f"{path}, listed in its manifest, cannot be read: {error.strerror}") from error
     if digest != sha256:
         raise FatalError(f"{path} has SHA-256 {digest}, its manifest says {sha256}")
+
+
+_MODELS = "caesura.models"
+
+
+def shipped_models() -> Path | None:
+    """Return the folder of the models that are shipped; None where this installation has none."""
+    spec = find_spec(_MODELS)
+    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+        return Path(folder) / "shipped"
+    return None
+
+
+class PieceReader:
+    """Reads words for one model. leading: the piece that every buffer begins with. count: of pieces there are."""
+
+    def __init__(self, stored: StoredModel) -> None:
+        """Read the vocabulary. KeyError where it lacks a piece that the manifest names; FatalError: it is no text."""
+        settings, vocabulary = stored.manifest.wordpiece, stored.vocabulary()
+        self.count = len(vocabulary)
+        tokenizer = WordPiece(vocabulary, max_pieces=settings.max_pieces, unknown=settings.unknown)
+        self.leading = tokenizer.number(settings.leading)
+        self.pieces = tokenizer.pieces

@@ -16,8 +16,6 @@ from caesura.schemas.labels import Disfluency, Punctuation, probability_number
 from caesura.schemas.model_manifest import Calibration, OddsLine
 from caesura.worker.core.language.labelling import Probabilities
 
-__all__ = ["ModelProbabilities", "log_odds"]
-
 _Number = TypeVar("_Number", bound=np.generic)
 OfHeads = Mapping[str, NDArray[_Number]]
 """An array a head, by its name."""

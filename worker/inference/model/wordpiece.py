@@ -1,16 +1,16 @@
-"""A word's view to the sub-word numbers that a network reads: greedy longest match, as BERT's WordPiece does it.
+"""WordPiece: turns a word's view into the sub-word numbers that a network reads, by greedy longest match as in BERT.
 
 Rules, the same in training and in serving:
 
-1. accents are taken off, control characters dropped, and a word is cut around every punctuation mark and every
-   Chinese character ("don't" is three runs), and at a space that normalising left inside it;
+1. accents are removed, control characters are dropped, and a word is split around every punctuation mark and every
+   Chinese character ("don't" is three runs), and at a space that normalisation left inside it;
 2. a run is matched greedily, longest piece first, inner pieces with ``##``; a run that cannot be matched, or of more
    than 100 characters, is one unknown piece;
 3. a word has one to ``max_pieces`` pieces: an empty word is the unknown piece, a longer word loses its last pieces;
 4. in a vocabulary that holds ``[ACCENTED]`` accents stay ("tú" is not "tu"), and an apostrophe ends the run before it
    ("l'été" is "l'" and "été").
 
-It is written here, and small, so that a worker needs no tokenizer library; a test compares it with one.
+A worker so needs no tokenizer library; a test compares the results with one.
 """
 
 from __future__ import annotations
@@ -19,10 +19,8 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-__all__ = ["ACCENTED", "WordPiece", "accented_runs"]
-
 ACCENTED = "[ACCENTED]"
-"""The piece, of no word, by which a vocabulary says that its pieces have accents."""
+"""A marker piece: the pieces of a vocabulary that holds it have accents."""
 
 _MAX_RUN_CHARACTERS = 100
 _CACHED_WORDS = 50_000
@@ -39,10 +37,10 @@ _CHINESE = (
 
 
 class WordPiece:
-    """A vocabulary and the rules above; ``pieces`` remembers the words it met last."""
+    """A vocabulary and the rules above. ``pieces`` caches the latest words."""
 
     def __init__(self, vocabulary: Sequence[str], *, max_pieces: int, unknown: str = "[UNK]") -> None:
-        """Take the vocabulary, a piece's number being its place; ``unknown`` must be in it."""
+        """Take the vocabulary. A piece's number is its index; ``unknown`` must be in it."""
         self._numbers = {piece: number for number, piece in enumerate(vocabulary)}
         self._unknown = self._numbers[unknown]
         self._max_pieces = max_pieces
@@ -56,7 +54,7 @@ class WordPiece:
         return tuple(self._numbers)
 
     def number(self, piece: str) -> int:
-        """Return the number of a piece; ``KeyError`` where the vocabulary lacks it."""
+        """Return the number of a piece. KeyError if the vocabulary lacks it."""
         return self._numbers[piece]
 
     def _pieces(self, word: str) -> tuple[int, ...]:
@@ -105,7 +103,7 @@ def _runs(word: str) -> Iterator[str]:
 
 
 def accented_runs(word: str) -> Iterator[str]:
-    """Yield the runs of a word that are matched one by one (rule 4)."""
+    """Yield the runs of a word, each of which is matched alone (rule 4)."""
     run = ""
     for char in unicodedata.normalize("NFC", word):
         if char == "'":

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-__all__ = ["is_compiled"]
-
 
 def is_compiled(kernels: str) -> bool:
     """Tell whether these kernels were compiled. A compiled module that cannot be loaded raises when it is imported."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import Flag, auto
 
-__all__ = ["CompiledKernels"]
-
 
 class CompiledKernels(Flag):
     """Without ``ATTENTION`` NumPy attends and Python plans; without ``PRODUCTS`` ONNX Runtime multiplies."""

@@ -17,13 +17,10 @@ import numpy as np
 from caesura.worker.core.language.labelling import LabelRequest
 from caesura.worker.errors import EngineError, FatalError
 from caesura.worker.inference.model.heads import Heads, Scores
-from caesura.worker.inference.model.model_folder import StoredModel
-from caesura.worker.inference.model.vocabulary import PieceReader
-from caesura.worker.inference.network.graph_file import in_halves
+from caesura.worker.inference.model.model_folder import PieceReader, StoredModel
+from caesura.worker.inference.network.graph_file import with_half_precision_cache
 from caesura.worker.inference.network.inference_session import open_graph
 from caesura.worker.inference.network.saturation import saturated_weights
-
-__all__ = ["PADDING_WORD", "FullNetwork"]
 
 PADDING_WORD = 1_000_000
 """The word number of padding, larger than any word's: the mask hides it."""
@@ -56,7 +53,7 @@ class FullNetwork:
         self._reader = PieceReader(stored)
         self._max_batch_pieces = max_batch_pieces
         try:
-            graph = in_halves(stored.weights) if halves else stored.weights
+            graph = with_half_precision_cache(stored.weights) if halves else stored.weights
         except ValueError as error:
             raise FatalError(f"model {self._name}: {stored.weights} cannot be loaded: {error}") from error
         self._session = open_graph(self._name, graph, threads)

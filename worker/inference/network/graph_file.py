@@ -1,7 +1,7 @@
-"""ONNX files without the ``onnx`` package: stored arrays out of one, and small graphs written as bytes.
+"""Reads stored arrays from ONNX files and writes small ONNX graphs, without the ``onnx`` package.
 
-A worker is installed with ONNX Runtime alone, and that reads graphs but neither takes them apart nor makes them. ONNX
-is Protocol Buffers: a message is a row of fields, each a number, a kind (0 varint, 2 bytes of a length) and a value.
+A worker has only ONNX Runtime, which runs graphs but cannot read their parts or build new ones. The format is Protocol
+Buffers: a message is a sequence of fields, each with a number, a wire type (0 varint, 2 length-delimited) and a value.
 The numbers below are those of ``onnx.proto`` (ONNX 1.16, IR version 9).
 """
 
@@ -13,12 +13,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "GraphWriter", "Shaped", "in_halves", "multiplied", "stored_arrays"]
-
 Array = NDArray[np.generic]
 
 Shaped = tuple[type[np.generic], tuple[int | str, ...]]
-"""An element type, and the sizes of an array; a name stands for a size that varies."""
+"""An array's element type and sizes; a name stands for a size that varies."""
 
 _IR_VERSION = 9
 _OPSET = 20
@@ -42,7 +40,7 @@ _FLOAT_ATTRIBUTE, _INTEGER_ATTRIBUTE, _INTEGERS_ATTRIBUTE = 1, 2, 7
 
 
 def stored_arrays(path: Path) -> dict[str, Array]:
-    """Return the arrays that an ONNX file holds, by name. ValueError where it is no such file, or holds them apart."""
+    """Return the arrays of an ONNX file by name. ValueError if it is not ONNX, or stores arrays in other files."""
     arrays: dict[str, Array] = {}
     try:
         for graph in _parts(path.read_bytes(), 7):
@@ -50,31 +48,31 @@ def stored_arrays(path: Path) -> dict[str, Array]:
                 name, array = _tensor(tensor)
                 arrays[name] = array
     except (IndexError, ValueError) as error:
-        raise ValueError(f"{path.name} is no ONNX file that can be read here: {error}") from error
+        raise ValueError(f"{path.name} cannot be read as an ONNX file: {error}") from error
     return arrays
 
 
-def multiplied(path: Path) -> list[str]:
-    """Return the names of what an ONNX file's products of whole numbers read, in order. ValueError as above.
+def integer_matmul_inputs(path: Path) -> list[str]:
+    """Return the names of the inputs of an ONNX file's matrix products, in order. ValueError as above.
 
-    Those are ``MatMulInteger``, ``QLinearMatMul``, ``QGemm`` and the like: operators whose inputs are the bytes.
+    ``MatMulInteger``, ``QLinearMatMul``, ``QGemm`` and the like read the bytes directly.
     """
     try:
         nodes = [node for graph in _parts(path.read_bytes(), _GRAPH) for node in _parts(graph, _NODE)]
         return [name for node in nodes if _multiplies(node) for name in _texts(node, _INPUT)]
     except (IndexError, ValueError) as error:
-        raise ValueError(f"{path.name} is no ONNX file that can be read here: {error}") from error
+        raise ValueError(f"{path.name} cannot be read as an ONNX file: {error}") from error
 
 
 def _multiplies(node: memoryview) -> bool:
     return any("MatMul" in operator or "Gemm" in operator for operator in _texts(node, _OPERATOR))
 
 
-def in_halves(path: Path) -> bytes:
-    """Return a stored graph that rounds keys and values to half precision, as the stream keeps them (docs/engine.md).
+def with_half_precision_cache(path: Path) -> bytes:
+    """Return a stored graph that rounds keys and values to half precision, as the KV cache does (docs/engine.md).
 
-    They are the second factors of the products of two computed arrays; what is made of stored arrays alone is stored,
-    too. ValueError where the file is no ONNX file.
+    They are the second factors of products of two computed arrays. Arrays that are computed from stored ones alone
+    count as stored. ValueError if the file is not ONNX.
     """
     try:
         return b"".join(
@@ -84,7 +82,7 @@ def in_halves(path: Path) -> bytes:
             for number, value in _fields(memoryview(path.read_bytes()))
         )
     except (IndexError, ValueError) as error:
-        raise ValueError(f"{path.name} is no ONNX file that can be read here: {error}") from error
+        raise ValueError(f"{path.name} cannot be read as an ONNX file: {error}") from error
 
 
 def _rounded(graph: memoryview) -> bytes:
@@ -96,7 +94,7 @@ def _rounded(graph: memoryview) -> bytes:
 
 
 def _rounding(node: int | memoryview, stored: set[str]) -> Iterator[int | bytes | memoryview]:
-    """Yield a node and, where it multiplies two computed arrays, before it the nodes that round the second."""
+    """Yield a node. If it multiplies two computed arrays, first yield nodes that round the second array."""
     if isinstance(node, int):
         yield node
         return
@@ -106,7 +104,7 @@ def _rounding(node: int | memoryview, stored: set[str]) -> Iterator[int | bytes 
     if _texts(node, _OPERATOR) != ["MatMul"] or len(read) != 2 or stored & {*read}:
         yield node
         return
-    graph = GraphWriter()  # named after the product: several may have one second factor
+    graph = GraphWriter()  # named after the product, because several products may share a second factor
     half = graph.add("Cast", read[1], output=f"{made[0]}.half", to=_NUMBERS[np.dtype(np.float16)])
     rounded = graph.add("Cast", half, output=f"{made[0]}.kept", to=_NUMBERS[np.dtype(np.float32)])
     yield from graph.nodes
@@ -137,11 +135,11 @@ def _tensor(message: memoryview) -> tuple[str, Array]:
     if raw is None:
         raise ValueError(f"{name} is not stored as raw bytes in the file itself")
     if kind not in _TYPES:
-        raise ValueError(f"{name} has elements of ONNX's type {kind}, which is none of those that are read here")
+        raise ValueError(f"{name} has elements of ONNX's type {kind}, which is not supported")
     try:
         return name, np.frombuffer(raw, dtype=np.dtype(_TYPES[kind]).newbyteorder("<")).reshape(shape)
     except (OverflowError, ValueError) as error:
-        raise ValueError(f"{name} has {len(raw)} bytes, which are none of the shape {tuple(shape)}") from error
+        raise ValueError(f"{name} has {len(raw)} bytes, which do not fit the shape {tuple(shape)}") from error
 
 
 def _dimensions(value: int | memoryview) -> Iterator[int]:
@@ -195,7 +193,7 @@ def _varint(message: memoryview, place: int) -> tuple[int, int]:
 
 
 class GraphWriter:
-    """A graph as it grows: every method that adds something returns the name of its result."""
+    """Builds a graph. Each method that adds a node or array returns the name of its result."""
 
     def __init__(self) -> None:
         self.nodes: list[bytes] = []
@@ -203,7 +201,7 @@ class GraphWriter:
         self._count = 0
 
     def add(self, op: str, *inputs: str, output: str | None = None, **attributes: float | tuple[int, ...]) -> str:
-        """Add a node. op: ``domain/Operator``, or the operator alone where it is ONNX's own."""
+        """Add a node. op: ``domain/Operator``, or only ``Operator`` for the domain of ONNX."""
         domain, _, name = op.rpartition("/")
         self._count += 1
         result = output or f"{name.lower()}_{self._count}"
@@ -213,7 +211,7 @@ class GraphWriter:
         return result
 
     def constant(self, name: str, array: Array | np.generic) -> str:
-        """Add an array under a name, once."""
+        """Add an array under a name, unless the name is taken."""
         if name not in self._arrays:
             values = np.asarray(array)
             tensor = b"".join(_integer(1, size) for size in values.shape) + _integer(2, _NUMBERS[values.dtype])
@@ -225,11 +223,11 @@ class GraphWriter:
         return self.constant(f"number_{value}", np.float32(value))
 
     def integers(self, *values: int) -> str:
-        """Add a row of integers."""
+        """Add a one-dimensional array of integers."""
         return self.constant("integers_" + "_".join(map(str, values)), np.array(values, dtype=np.int64))
 
     def model(self, inputs: dict[str, Shaped], outputs: dict[str, Shaped]) -> bytes:
-        """Return the ONNX model. inputs, outputs: (element type, sizes) by name, a size by name where it varies."""
+        """Return the ONNX model. inputs, outputs: (element type, sizes) by name; a varying size has a name."""
         graph = b"".join(_bytes(1, node) for node in self.nodes) + _text(2, "rows")
         graph += b"".join(_bytes(5, tensor) for tensor in self._arrays.values())
         graph += b"".join(_bytes(11, _value(name, shaped)) for name, shaped in inputs.items())

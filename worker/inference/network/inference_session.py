@@ -9,8 +9,6 @@ import onnxruntime
 
 from caesura.worker.errors import FatalError
 
-__all__ = ["open_graph"]
-
 
 def open_graph(model: str, graph: Path | bytes, threads: int) -> Any:  # noqa: ANN401 - onnxruntime ships without types
     """Return a session of a graph, a file or its bytes; FatalError, naming the model, where it cannot be opened.

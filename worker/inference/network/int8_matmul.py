@@ -69,7 +69,7 @@ class _Behind:
         self._middle_norm, self._output_norm = _norm(arrays, f"{own}attention_norm"), _norm(arrays, f"{own}output_norm")
 
     def put(self, given: Mapping[str, Rows], hidden: Rows) -> None:
-        """Write what comes out of the layer (N, D) for mixed (N, D) and asked (N, 2 D)."""
+        """Write what comes out of the layer (N, D) for context (N, D) and asked (N, 2 D)."""
         rows, width = hidden.shape
         middle, opened = aligned_rows(rows, width), aligned_rows(rows, len(self._inner.bias))
         int8_kernels.normed(given["context"], *self._attended, middle, given["asked"][:, :width], *self._middle_norm)
@@ -85,7 +85,7 @@ class CompiledEntrance:
         self._asking, self._embedding = _asking(arrays, 0, attention_heads), embedding
 
     def run(self, _: Sequence[str], given: Mapping[str, NDArray[Any]]) -> list[Rows]:
-        """Return asking (N, 2 D) and seen (N, 2 D) for pieces (N,) and positions (N, D)."""
+        """Return query (N, 2 D) and key_value (N, 2 D) for pieces (N,) and positions (N, D)."""
         (hidden,) = self._embedding.run(["hidden"], given)
         rows, width = hidden.shape
         query, key_value = aligned_rows(rows, 2 * width), aligned_rows(rows, 2 * width)
@@ -102,7 +102,7 @@ class CompiledExit:
         self._behind, self._heads = _Behind(arrays, k), heads
 
     def run(self, names: Sequence[str], given: Mapping[str, Rows]) -> list[Rows]:
-        """Return the scores (N, C) of the heads for mixed (N, D) and asked (N, 2 D)."""
+        """Return the scores (N, C) of the heads for context (N, D) and asked (N, 2 D)."""
         hidden = aligned_rows(*given["context"].shape)
         self._behind.put(given, hidden)
         scores: list[Rows] = self._heads.run(names, {"hidden": hidden})
@@ -117,7 +117,7 @@ class CompiledStep:
         self._behind, self._asking = _Behind(arrays, k), _asking(arrays, k + 1, attention_heads)
 
     def run(self, _: Sequence[str], given: Mapping[str, Rows]) -> list[Rows]:
-        """Return asking (N, 2 D) and seen (N, 2 D) for mixed (N, D) and asked (N, 2 D)."""
+        """Return query (N, 2 D) and key_value (N, 2 D) for context (N, D) and asked (N, 2 D)."""
         rows, width = given["context"].shape
         query, key_value = aligned_rows(rows, 2 * width), aligned_rows(rows, 2 * width)
         hidden = query[:, :width]

@@ -3,13 +3,13 @@
 A row is one piece (sub-word). Attention is the only place where rows meet; all else is done row by row, whatever
 session a row is of. So a network of K layers is cut at its attentions:
 
-    entrance     pieces (N,), positions (N, D)   -> asking (N, 2 D), seen (N, 2 D) of layer 1
-    step k       mixed (N, D), asked (N, 2 D)   -> the same of layer k + 1
-    exit         mixed (N, D), asked (N, 2 D)   -> a score tensor a head
+    entrance     pieces (N,), positions (N, D)   -> query (N, 2 D), key_value (N, 2 D) of layer 1
+    step k       context (N, D), asked (N, 2 D)   -> the same of layer k + 1
+    exit         context (N, D), asked (N, 2 D)   -> a score tensor a head
 
-Between two of them the caller attends. ``asking`` is a layer's input and its queries, side by side, the queries scaled
-by 1 / sqrt(D / H); of the rows that the layer computes it comes back as ``asked``, with what its attention ``mixed``.
-``seen`` is its keys and its values, side by side, for the caller to keep.
+Between two of them the caller attends. ``query`` is a layer's input and its queries, side by side, the queries scaled
+by 1 / sqrt(D / H); of the rows that the layer computes it comes back as ``asked``, with its attention's ``context``.
+``key_value`` is its keys and its values, side by side, for the caller to keep.
 
 int8: every row has one activation scale, as in the stored graph (``onnx_graph``), by fewer passes:
 ``QuantizeLinear`` by row, and ``MatMulIntegerToFloat`` with the weights' scales. The whole numbers and the order in
@@ -27,8 +27,6 @@ from numpy.typing import NDArray
 
 from caesura.worker.inference.network.graph_file import GraphWriter, Shaped
 from caesura.worker.inference.network.saturation import ZERO_AT, too_large, unsigned
-
-__all__ = ["Arrays", "RowGraphs", "cut_into_rows"]
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
@@ -112,8 +110,8 @@ def _weighing() -> bytes:
     graph = GraphWriter()
     leading = graph.add("Equal", "columns", graph.constant("leading", np.zeros((1, 1), dtype=np.int32)))
     near = graph.add("Or", leading, graph.add("GreaterOrEqual", "columns", "since"))
-    key_value = graph.add("And", near, graph.add("Less", "columns", "visible"))
-    graph.add("Softmax", graph.add("Where", key_value, "scores", graph.number(_UNSEEN)), output="shares", axis=-1)
+    visible = graph.add("And", near, graph.add("Less", "columns", "visible"))
+    graph.add("Softmax", graph.add("Where", visible, "scores", graph.number(_UNSEEN)), output="shares", axis=-1)
     return graph.model(
         {
             "scores": (np.float32, ("N", "S")),

@@ -23,8 +23,6 @@ from caesura.worker.inference.network.row_graphs import Arrays, cut_into_rows
 from caesura.worker.inference.schedule.batch_plan import BatchPlan, StepRequest, plan_batch
 from caesura.worker.inference.schedule.waiting_rows import WaitingRows
 
-__all__ = ["RowNetwork", "RowStep"]
-
 _POSITIONS_AT_ONCE = 512
 _BETWEEN = ["query", "key_value"]
 

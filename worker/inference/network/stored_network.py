@@ -12,8 +12,6 @@ import numpy as np
 
 from caesura.worker.inference.network.row_graphs import Arrays
 
-__all__ = ["require_network"]
-
 _Shape = tuple[int | None, ...]
 """The sizes of an array; None: any but none at all."""
 

@@ -18,15 +18,12 @@ from caesura.worker.core.language.labelling import LabelRequest
 from caesura.worker.errors import EngineError, FatalError
 from caesura.worker.inference.kv_cache.kv_cache import KVCache, SessionCache
 from caesura.worker.inference.model.heads import Heads, Scores
-from caesura.worker.inference.model.model_folder import StoredModel
-from caesura.worker.inference.model.vocabulary import PieceReader
+from caesura.worker.inference.model.model_folder import PieceReader, StoredModel
 from caesura.worker.inference.network.compiled_kernels import CompiledKernels
 from caesura.worker.inference.network.graph_file import stored_arrays
 from caesura.worker.inference.network.inference_session import open_graph
 from caesura.worker.inference.network.row_network import RowNetwork, RowStep
 from caesura.worker.inference.network.stored_network import require_network
-
-__all__ = ["StreamedNetwork"]
 
 _Waiting = Sequence[tuple[int, LabelRequest]]
 

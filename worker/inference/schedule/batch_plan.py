@@ -48,7 +48,7 @@ class BatchPlan(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     places (K, S, 2): the first row and the one behind the last that a layer takes in. spans (K, S, 4): how many rows
     are new to the layer, how many it asks, and from where up to where they wait on, of those that have waited before
     the layer and the new ones behind them. entering (N,): the rows that enter. picks (P,): which of those before the
-    last layer are wanted. needed, waiting_rows: see ``row_schedule.Step`` and ``KVCache``. sights: what
+    last layer are wanted. needed, waiting_rows: see ``row_schedule.Step`` and ``KVCache``. visible_ranges: what
     the rows that a layer asks see; layers that see alike have the same one. layer_rows: words computed, a layer each.
     """
 

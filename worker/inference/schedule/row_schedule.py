@@ -23,8 +23,6 @@ from itertools import accumulate
 
 import msgspec
 
-__all__ = ["Step", "plan"]
-
 
 class Step(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One step of one buffer; index k of a sequence is layer k's, 0 standing for the embedding.

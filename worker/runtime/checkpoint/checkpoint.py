@@ -13,47 +13,39 @@ have the partitions claimed again, and a claim reads from Kafka which checkpoint
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from caesura.worker.errors import AbortableError, AwaitedBroker, CaesuraError, FatalError, FencedError, RetriableError
+from caesura.worker.errors import (
+    AbortableError,
+    CaesuraError,
+    FatalError,
+    FencedError,
+    RetriableError,
+)
 from caesura.worker.ports.clock import Clock
 from caesura.worker.ports.commit_steps import CheckpointTaken, CommitStep, CommitStepReached
 from caesura.worker.ports.observer import Observer
 from caesura.worker.ports.publisher import Publisher
 from caesura.worker.ports.reasons import CheckpointOutcome
 from caesura.worker.ports.word_source import GroupMembership, WordSource
-from caesura.worker.runtime.checkpoint.staged_checkpoint import StagedCheckpoint, TransactionPart
+from caesura.worker.runtime.checkpoint.staged_checkpoint import StagedCheckpoint
 from caesura.worker.runtime.settings.deadline import Deadline
-
-__all__ = ["Checkpoint", "CheckpointResult", "Transacted"]
-
 
 _LEAST_S = 1.0
 """A transaction, and the call that ends it, are given so much time at least: too late, they would be in vain."""
 
 
 class Transacted(NamedTuple):
-    """What became of a transaction. refused: why it did not commit for sure. publisher_lost, awaits: as below."""
+    """What became of a transaction.
 
-    refused: CheckpointOutcome | None
-    publisher_lost: CheckpointOutcome | None
-    awaits: AwaitedBroker | None = None
-
-
-@dataclass(slots=True)
-class CheckpointResult:
-    """What became of a checkpoint.
-
-    dropped: partition -> why its staged copy must be thrown away and the partition claimed again.
+    refused: why it did not commit for sure, so that its partitions must be claimed again; None: it has committed.
     publisher_lost: why the producer must be rebuilt before the next transaction; None where it need not.
-    awaits: the broker that did not answer, where it is known.
+    error: what it failed with.
     """
 
-    committed: list[StagedCheckpoint] = field(default_factory=list)
-    dropped: dict[int, CheckpointOutcome] = field(default_factory=dict)
+    refused: CheckpointOutcome | None = None
     publisher_lost: CheckpointOutcome | None = None
-    awaits: AwaitedBroker | None = None
+    error: CaesuraError | None = None
 
 
 class Checkpoint:
@@ -79,11 +71,10 @@ class Checkpoint:
         self._clock = clock
         self._observer = observer
         self._timeout_s = timeout_s
-        self._awaits: AwaitedBroker | None = None
 
     def take(
         self, staged: Sequence[StagedCheckpoint], *, stage_ms: float = 0.0, deadline: Deadline | None = None
-    ) -> CheckpointResult:
+    ) -> Transacted:
         """Take one checkpoint over these partitions; blocks at most about the time-out, or until a nearer deadline.
 
         FatalError where an invariant or a setting is broken; everything else is in the result.
@@ -91,20 +82,11 @@ class Checkpoint:
         timer = _StepTimer(self._clock)
         timer.step_ms["stage"] = stage_ms
         self._observer.note(CommitStepReached(step=CommitStep.STAGED))
-        result = CheckpointResult()
-        refused, result.publisher_lost, result.awaits = self._transact(staged, timer, deadline)
-        if refused is None:
-            result.committed.extend(staged)
-        else:
-            result.dropped.update({one.partition: refused for one in staged})
-        self._observer.note(_summary(staged, result, timer.step_ms))
-        return result
+        done = self._transact(staged, timer, deadline)
+        self._observer.note(_summary(staged, done.refused, timer.step_ms))
+        return done
 
-    def announce(self, parts: Sequence[TransactionPart], deadline: Deadline | None = None) -> Transacted:
-        """Commit offsets alone, with nothing saved. FatalError; everything else is in the result."""
-        return self._transact(parts, _StepTimer(self._clock), deadline)
-
-    def _transact(self, parts: Sequence[TransactionPart], timer: _StepTimer, until: Deadline | None) -> Transacted:
+    def _transact(self, parts: Sequence[StagedCheckpoint], timer: _StepTimer, until: Deadline | None) -> Transacted:
         """Publish and commit."""
         left_s = self._timeout_s if until is None else min(self._timeout_s, max(_LEAST_S, until.left_s))
         deadline = Deadline.after(self._clock, left_s)
@@ -125,16 +107,16 @@ class Checkpoint:
                 # The group's fence leaves the producer whole; one that cannot even abort was replaced itself.
                 lost = CheckpointOutcome.PUBLISHER_FENCED
             timer.lap("abort")
-            return Transacted(CheckpointOutcome.of_transaction(error), lost, error.awaits)
-        outcome = self._commit(deadline)
+            return Transacted(CheckpointOutcome.of_transaction(error), lost, error)
+        failed = self._commit(deadline)
         timer.lap("commit")
-        if outcome is None:
+        if failed is None:
             self._observer.note(CommitStepReached(step=CommitStep.COMMITTED))
-            return Transacted(refused=None, publisher_lost=None)
-        to_abort = outcome in {CheckpointOutcome.COMMIT_ABORTED, CheckpointOutcome.CONTENT_REFUSED}
-        return Transacted(outcome, self._abort(deadline) if to_abort else outcome, self._awaits)
+            return Transacted()
+        outcome = CheckpointOutcome.of_commit(failed)
+        return Transacted(outcome, self._abort(deadline) if isinstance(failed, AbortableError) else outcome, failed)
 
-    def _publish(self, parts: Sequence[TransactionPart]) -> None:
+    def _publish(self, parts: Sequence[StagedCheckpoint]) -> None:
         self._publisher.begin()
         self._observer.note(CommitStepReached(step=CommitStep.BEGUN))
         for one in parts:
@@ -142,8 +124,8 @@ class Checkpoint:
                 self._publisher.publish(message)
         self._observer.note(CommitStepReached(step=CommitStep.PUBLISHED))
 
-    def _send_offsets(self, parts: Sequence[TransactionPart], membership: GroupMembership, deadline: Deadline) -> None:
-        gone = [one.partition for one in parts if isinstance(one, StagedCheckpoint) and not self._is_held(one)]
+    def _send_offsets(self, parts: Sequence[StagedCheckpoint], membership: GroupMembership, deadline: Deadline) -> None:
+        gone = [one.partition for one in parts if not self._is_held(one)]
         if gone:
             raise FatalError(f"partitions {gone} were let go or claimed again between staging and commit")
         offsets = {one.partition: one.next for one in parts}
@@ -156,16 +138,14 @@ class Checkpoint:
             else:
                 return
 
-    def _commit(self, deadline: Deadline) -> CheckpointOutcome | None:
+    def _commit(self, deadline: Deadline) -> CaesuraError | None:
         """Commit; None where it is certain, else why not. One call: a second may take its answer (ADR 0047)."""
-        self._awaits = None
         try:
             self._publisher.commit(max(_LEAST_S, deadline.left_s))
         except FatalError:
             raise
         except CaesuraError as error:
-            self._awaits = error.awaits
-            return CheckpointOutcome.of_commit(error)
+            return error
         return None
 
     def _abort(self, deadline: Deadline) -> CheckpointOutcome | None:
@@ -194,18 +174,17 @@ class _StepTimer:
 
 
 def _summary(
-    staged: Sequence[StagedCheckpoint], result: CheckpointResult, step_ms: dict[str, float]
+    staged: Sequence[StagedCheckpoint], refused: CheckpointOutcome | None, step_ms: dict[str, float]
 ) -> CheckpointTaken:
-    segments = [segment for one in result.committed for segment in one.segments]
+    committed = staged if refused is None else ()
+    segments = [segment for one in committed for segment in one.segments]
     return CheckpointTaken(
-        outcome=CheckpointOutcome.COMMITTED
-        if result.committed
-        else next(iter(result.dropped.values()), CheckpointOutcome.EMPTY),
+        outcome=CheckpointOutcome.COMMITTED if refused is None else refused,
         partitions=len(staged),
         sessions=sum(sum(data is not None for data in one.snapshots.values()) for one in staged),
         segments=len(segments),
         words=sum(len(segment.words) for segment in segments),
-        dead_letters=sum(one.dead_letters for one in result.committed),
+        dead_letters=sum(one.dead_letters for one in committed),
         step_ms=step_ms,
-        dropped=result.dropped,
+        dropped={} if refused is None else {one.partition: refused for one in staged},
     )

@@ -16,8 +16,6 @@ from caesura.schemas.digests import digest_sum
 from caesura.worker.ports.session_store import StoredHead
 from caesura.worker.runtime.settings.totals import snapshot_digest
 
-__all__ = ["PIECE_SESSIONS", "RedisManifest", "RedisSessions"]
-
 PIECE_SESSIONS = 500
 """How many sessions a turn of the loop reads, makes or saves of one partition: about 20 ms."""
 

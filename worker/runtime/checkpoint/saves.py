@@ -9,6 +9,8 @@
 4. Refused: Redis lost data, went back in time, or something else wrote there. The partition is to be claimed again.
 5. A full write of many sessions goes in pieces, which are put aside; the last one takes the place of what is stored.
    A session that is committed after its piece is written again with the last one.
+6. Our own code raises: a full write is tried, as after a Redis that was away. No record is at fault, for what is saved
+   is committed.
 """
 
 from __future__ import annotations
@@ -23,16 +25,15 @@ import msgspec
 
 from caesura.schemas.checkpoint import MANIFEST_VERSION, CheckpointId, Manifest
 from caesura.worker.core.partition.partition import PartitionSessions
-from caesura.worker.errors import ForeignStateError, RetriableError
+from caesura.worker.errors import CaesuraError, FatalError, ForeignStateError, OwnFaultError, RetriableError
 from caesura.worker.ports.clock import Clock
 from caesura.worker.ports.commit_steps import CommitStep, CommitStepReached
 from caesura.worker.ports.observer import CallFailed, Observer, SavesBehind
-from caesura.worker.ports.reasons import SaveOutcome
+from caesura.worker.ports.reasons import CalledPart, SaveOutcome
 from caesura.worker.ports.session_store import PreparedSessions, SessionStore, StoreWrite
 from caesura.worker.runtime.checkpoint.redis_sessions import PIECE_SESSIONS
+from caesura.worker.runtime.retries.own_faults import blamed
 from caesura.worker.runtime.settings.totals import SessionTotals
-
-__all__ = ["PartitionSaves", "SavedCheckpoint"]
 
 _MOST_FOLLOWED = 16
 _FIRST_WAIT_S = 0.25
@@ -105,11 +106,6 @@ class PartitionSaves:
         self._not_before_s = 0.0
         self._wait_s = _FIRST_WAIT_S
 
-    @property
-    def owed(self) -> bool:
-        """Tell whether something is committed that is not known to be saved."""
-        return self._last is not None
-
     def committed(self, checkpoint: SavedCheckpoint, snapshots: Mapping[str, bytes | None]) -> None:
         """Take note of a commit, and of the sessions that it touched; None: a session that was forgotten."""
         self._last = checkpoint
@@ -120,6 +116,14 @@ class PartitionSaves:
 
     def advance(self, sessions: PartitionSessions) -> None:
         """Take the answer of the write under way, and begin the next one where there is something to save."""
+        try:
+            blamed(self._partition, self._advance, sessions)
+        except (OwnFaultError, FatalError) as error:
+            self._failed(error)
+            self._wait(SaveOutcome.UNANSWERED)
+            self._start_full()
+
+    def _advance(self, sessions: PartitionSessions) -> None:
         if self._under_way is not None:
             if not self._under_way.answer.done():
                 return
@@ -149,7 +153,7 @@ class PartitionSaves:
 
     def _write_full(self, checkpoint: SavedCheckpoint, full: _FullWrite, sessions: PartitionSessions) -> None:
         piece = sessions.encoded(self._next_names(full, sessions))
-        self._totals.change(self._totals.shares(piece, piece.keys()))
+        self._totals.change(self._totals.shares(piece, ()))
         if full.left:
             if piece:
                 full.prepared.update(piece)
@@ -214,7 +218,7 @@ class PartitionSaves:
         except ForeignStateError:  # something else than a hash stands there
             accepted = False
         except RetriableError as error:
-            self._observer.note(CallFailed.of("save", error))
+            self._failed(error)
             self._unanswered(done)
             return
         if not accepted:
@@ -243,6 +247,9 @@ class PartitionSaves:
             self._follows = [*(one for one in self._follows if one != done.id), done.id]
             if len(self._follows) > _MOST_FOLLOWED:
                 self._start_full()
+
+    def _failed(self, error: CaesuraError) -> None:
+        self._observer.note(CallFailed.of("save", error, CalledPart.STORE))
 
     def _start_full(self) -> None:
         """Have the next write be a full one, of all that is committed by then."""

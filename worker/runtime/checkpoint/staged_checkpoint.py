@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from caesura.schemas.checkpoint import CheckpointId
 from caesura.schemas.segments import Segment
@@ -10,31 +10,25 @@ from caesura.worker.ports.records import NextOffset, OutMessage
 from caesura.worker.ports.tracer import SegmentSpan
 from caesura.worker.runtime.settings.totals import SessionShare
 
-__all__ = ["StagedCheckpoint", "TransactionPart"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TransactionPart:
-    """What a transaction holds of one partition."""
-
-    partition: int
-    next: NextOffset
-    messages: list[OutMessage] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StagedCheckpoint(TransactionPart):
+class StagedCheckpoint:
     """Step 1 of a checkpoint for one partition: what to publish, to commit and to save.
 
     snapshots: of the sessions that it touched, as they are saved; None: a session that is forgotten. shares: what these
     add to the partition's totals.
-    alone: no other partition's words may depend on its transaction.
     """
 
+    partition: int
     id: CheckpointId
-    alone: bool
+    next: NextOffset
+    messages: list[OutMessage]
     snapshots: dict[str, bytes | None]
     shares: dict[str, SessionShare | None]
     segments: list[Segment]
     spans: list[SegmentSpan]
     dead_letters: int
+
+    def message(self, topic: str, value: bytes | None) -> OutMessage | None:
+        """Return the message to this topic with this value; None: it holds none."""
+        return next((one for one in self.messages if (one.topic, one.value) == (topic, value)), None)

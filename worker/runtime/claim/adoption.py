@@ -17,8 +17,6 @@ from caesura.worker.runtime.ledger.ledger_reading import LedgerReading, Unreadab
 from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
 from caesura.worker.runtime.retries.parking import Parked
 
-__all__ = ["Adoption"]
-
 _CHUNK_RECORDS = 1000
 _DONE = object()
 
@@ -28,10 +26,6 @@ class Adoption:
 
     parked: what to say where it cannot be read, or forbids to begin there.
     """
-
-    # A rebuild has these two, too: an adoption announces no try.
-    announces = False
-    announced = False
 
     def __init__(
         self,

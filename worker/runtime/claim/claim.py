@@ -26,16 +26,13 @@ from caesura.worker.ports.records import CommittedOffset
 from caesura.worker.ports.session_store import StoredHead
 from caesura.worker.runtime.checkpoint.redis_sessions import RedisManifest, RedisSessions
 from caesura.worker.runtime.claim.claim_token import ClaimToken
-from caesura.worker.runtime.claim.claim_tries import ClaimTries
 from caesura.worker.runtime.claim.first_start import why_not_new
+from caesura.worker.runtime.claim.skips import read_skips
 from caesura.worker.runtime.claim.verdict import judge
 from caesura.worker.runtime.partition.claim_result import ClaimResult
 from caesura.worker.runtime.retries.parking import Parked, count_changed
-from caesura.worker.runtime.retries.poison_isolation import RetryHistory
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import RuntimeSettings, StartAt
-
-__all__ = ["Claim"]
 
 _STORE_PATIENCE_S = 2.0
 """How long a claim waits for a Redis that does not answer: a fail-over is often over by then."""
@@ -44,9 +41,8 @@ _STORE_PATIENCE_S = 2.0
 class Claim:
     """One partition's way from assigned to loaded. ``advance`` until it answers something other than None.
 
-    tries: how often the partition was tried before; the loop says there what is not to count. first_ends: where each
-    partition without a committed offset ended as it was claimed first; what came later is read, however often the first
-    checkpoint fails (``StartAt.LATEST``).
+    first_ends: where each partition without a committed offset ended as it was claimed first; what came later is read,
+    however often the first checkpoint fails (``StartAt.LATEST``).
     """
 
     def __init__(
@@ -58,7 +54,6 @@ class Claim:
         partitions: int,
         first_ends: dict[int, int] | None = None,
     ) -> None:
-        self.tries = ClaimTries(partition, parts.source, settings)
         self._partition = partition
         self._partitions = partitions
         self._first_ends = {} if first_ends is None else first_ends
@@ -154,13 +149,9 @@ class Claim:
         if known or verdict is ClaimVerdict.FOREIGN:
             return self._adopt(committed)
         state = self._state(verdict, committed, metadata)
-        if verdict is ClaimVerdict.BEHIND:
-            if state.tries.exhausted:
-                detail = "its sessions' rebuild never commits; see docs/operations.md"
-                return self._park(ParkReason.REBUILD_FAILS, detail)
-            state = state.without_store()
-            if found.manifest is None or metadata is None or not _is_before(found.manifest, metadata):
-                return state
+        behind = verdict is ClaimVerdict.BEHIND
+        if behind and (found.manifest is None or metadata is None or not _is_before(found.manifest, metadata)):
+            return state
         if found.manifest is not None:
             state = replace(state, stored=found.manifest, ledger_end=found.manifest.ledger_end)
             self._reading = RedisSessions(self._store.load(self._partition), found.manifest), state
@@ -189,6 +180,7 @@ class Claim:
             nonce=self._token.nonce,
             history=self._token.nonce,
             next_offset=committed.next_offset if committed else self._first_offset(),
+            skips=self._skips(),
         )
 
     def _why_not_new(self) -> tuple[ParkReason, str] | None:
@@ -199,10 +191,6 @@ class Claim:
         self, verdict: ClaimVerdict, committed: CommittedOffset | None, metadata: OffsetMetadata | None
     ) -> ClaimResult:
         next_offset = committed.next_offset if committed else self._first_offset()
-
-        def history(*, lost: bool) -> RetryHistory:
-            return self.tries.of_a_step(metadata, self._token.token, next_offset, lost=lost)
-
         return ClaimResult(
             partition=self._partition,
             partitions=self._partitions,
@@ -212,11 +200,19 @@ class Claim:
             history=metadata.history if metadata else self._token.nonce,
             next_offset=next_offset,
             replay_offset=metadata.replay_offset if metadata else next_offset,
-            retry_history=history(lost=False),
-            lost_history=lambda: history(lost=True),
-            tries=self.tries.of_a_rebuild(metadata, self._token.token),
             ledger=metadata.ledger if metadata else LedgerSum(),
             leader_epoch=committed.leader_epoch if committed else None,
+            skips=self._skips(),
+        )
+
+    def _skips(self) -> dict[int, str]:
+        settings = self._settings
+        return read_skips(
+            self._parts.reader,
+            settings.claims,
+            self._partition,
+            timeout_s=settings.claim_timeout_s,
+            stall_s=settings.rebuild_stall_s,
         )
 
     def _first_offset(self) -> int:

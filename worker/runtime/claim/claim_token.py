@@ -13,8 +13,6 @@ from caesura.worker.runtime.ledger.stable_offset import StableOffset
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import RuntimeSettings
 
-__all__ = ["ClaimToken"]
-
 _TOKEN = re.compile(r"[0-9]{1,15}")
 _LARGEST = 10**15 - 1
 

@@ -9,8 +9,6 @@ from caesura.worker.runtime.retries.parking import count_changed
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import RuntimeSettings
 
-__all__ = ["why_not_new"]
-
 
 def why_not_new(
     partition: int, parts: RuntimeAdapters, settings: RuntimeSettings, *, partitions: int

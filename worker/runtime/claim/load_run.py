@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 
 from caesura.schemas.state import SessionState, decode_state
 from caesura.worker.core.partition.partition import PartitionSessions
@@ -11,8 +12,6 @@ from caesura.worker.runtime.claim.rebuild_run import RebuildRun
 from caesura.worker.runtime.partition.claim_result import ClaimResult
 from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
 from caesura.worker.runtime.settings.totals import SessionTotals
-
-__all__ = ["LoadRun"]
 
 
 class LoadRun:
@@ -39,20 +38,17 @@ class LoadRun:
 
     def advance(self) -> LoadedPartition | RebuildRun | None:
         """Make so many sessions; None: there are more."""
+        piece = dict(islice(self._left, PIECE_SESSIONS))
         try:
-            for _ in range(PIECE_SESSIONS):
-                found = next(self._left, None)
-                if found is None:
-                    return self._finish(self._sessions, self._totals, self._last)
-                name, stored = found
+            for name, stored in piece.items():
                 state = _state_of(name, stored)
                 self._sessions.restore(state, stored)
-                self._totals.change(self._totals.shares({name: stored}, (name,)))
                 if self._last is None or state.output.last_offset > self._last.output.last_offset:
                     self._last = state
         except ValueError:
             return self._rebuild(self._claimed.without_store())
-        return None
+        self._totals.change(self._totals.shares(piece, ()))
+        return None if piece else self._finish(self._sessions, self._totals, self._last)
 
 
 def _state_of(name: str, stored: bytes) -> SessionState:

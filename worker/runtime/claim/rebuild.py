@@ -19,7 +19,7 @@ Where Redis holds nothing that counts, they are rebuilt:
 
 Nothing that was published is published again: a segment and its session's ledger record commit together. Events that
 were refused stay refused, and their dead letters are already where they belong: those that neither their bytes nor
-their session decided, poison above all, stand in the ledger, in the transaction of their dead letter.
+their session decided stand in the ledger, in the transaction of their dead letter.
 """
 
 from __future__ import annotations
@@ -50,8 +50,6 @@ from caesura.worker.runtime.partition.record_decoding import read_event
 from caesura.worker.runtime.retries.parking import Parked
 from caesura.worker.runtime.settings.settings import Partitioner, RuntimeSettings
 from caesura.worker.runtime.settings.totals import SessionTotals
-
-__all__ = ["Rebuild", "Rebuilt"]
 
 _CHUNK_RECORDS = 200
 _DONE = object()
@@ -267,13 +265,14 @@ class Rebuild:
         sessions, stored = self._rebuilt.sessions, self._snapshots if self._stored is not None else {}
         names = list(sessions.names())
         changed = {name for name in (*again, *sessions.touched) if name in stored} | set(names).difference(stored)
-        encoded: dict[str, bytes | None] = dict.fromkeys(changed)
+        encoded: dict[str, bytes | None] = {} if self._stored is None else dict.fromkeys(changed)
         for start in range(0, len(names), PIECE_SESSIONS):
             some = names[start : start + PIECE_SESSIONS]
             fresh = sessions.encoded(name for name in some if name in changed)
-            encoded.update(fresh)
+            if self._stored is not None:
+                encoded.update(fresh)
             piece = {name: fresh[name] if name in changed else stored[name] for name in some}
-            self.totals.change(self.totals.shares(piece, piece.keys()))
+            self.totals.change(self.totals.shares(piece, ()))
             yield
         if self._stored is not None:
             self.changed = encoded

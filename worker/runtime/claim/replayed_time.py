@@ -21,8 +21,6 @@ from typing import NamedTuple
 from caesura.worker.core.decoding.timeline import CLOCKS_DIFFER_MS, PartitionTime
 from caesura.worker.ports.records import Record
 
-__all__ = ["AppliedRecord", "ReplayedTime"]
-
 
 class AppliedRecord(NamedTuple):
     """A record that was applied: its time stamp, and the partition time that it was applied at."""

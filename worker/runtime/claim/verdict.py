@@ -14,8 +14,6 @@ from caesura.schemas.checkpoint import CheckpointId
 from caesura.worker.ports.reasons import ClaimVerdict
 from caesura.worker.runtime.checkpoint.redis_sessions import RedisManifest
 
-__all__ = ["judge"]
-
 
 def judge(*, offset_known: bool, committed: CheckpointId | None, found: RedisManifest) -> ClaimVerdict:
     """Return the verdict; ``committed`` is the id in the committed offset's metadata, None where it has none."""

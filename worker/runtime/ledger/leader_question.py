@@ -7,8 +7,6 @@ from caesura.worker.ports.clock import Clock
 from caesura.worker.ports.records import EndAnswer
 from caesura.worker.runtime.settings.settings import RuntimeSettings
 
-__all__ = ["LeaderQuestion"]
-
 _ASK_AGAIN_S = 0.5
 """After so long a leader is asked again that gave no answer."""
 

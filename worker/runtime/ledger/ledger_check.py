@@ -1,17 +1,17 @@
-"""Whether a ledger says all that was committed, before a rebuild believes it (ADR 0045).
+"""Checks a ledger against what was committed, before a rebuild uses it (ADR 0045).
 
-The committed offset's metadata says what the records of all sessions that have published add up to. Where they do not,
-one is missing, or older than what was committed: its session would begin anew, and words come out twice. So nothing is
-rebuilt, and what is missing is named as well as can be known:
+The committed offset's metadata holds a checksum over the records of all sessions that have published. If it differs, a
+record is missing or too old. Its session would begin anew, and words would come out twice. So the rebuild stops, and
+the check names the sessions as far as possible:
 
-1. by the segments topic, whose last segment of a session says what its record must (the last stretch of it is read);
-   of sessions that it shows closed only where that makes the sum right, since they may have been forgotten long ago;
+1. by the end of the segments topic: a session's last segment shows what its record must hold. A closed session is named
+   only if its record makes the sum right, because it may have been forgotten long ago;
 2. by tombstones that no worker wrote.
 
-An operator who gives such sessions up writes tombstones that say so, with the very sum that was committed; all those
-that are named have to be given up, each through the last offset that was committed. Then all of the segments topic is
-read: whose record is older than what it shows is named as well, and what it shows of sessions that the ledger does not
-know is forgotten too, or the input would bring it again. Where it cannot be read nobody is given up.
+To give sessions up, an operator writes tombstones with the committed sum and the last committed offset, one for each
+named session. The check then reads the whole segments topic. It also names sessions whose records are older than their
+segments. It forgets sessions that the ledger does not know, because the input would bring them again. Without the
+segments topic no session can be given up.
 """
 
 from __future__ import annotations
@@ -29,19 +29,17 @@ from caesura.worker.ports.records import Record
 from caesura.worker.runtime.ledger.ledger_reading import LedgerReading
 from caesura.worker.runtime.ledger.output_records import GIVEN_UP_HEADER, THROUGH_HEADER
 
-__all__ = ["LedgerCheck"]
-
 _CHUNK_RECORDS = 200
 _MOST_SEGMENTS = 200_000
 _MOST_NAMES = 5
-_NOBODY = "none that anything names any more, or the offset is older than the ledger"
-_UNREAD = "nobody knows, for the segments topic could not be read"
+_UNNAMED = "no session that can be named, or the offset is older than the ledger"
+_UNREAD = "unknown, because the segments topic could not be read"
 
 
-class _Said(NamedTuple):
-    """What a session has published with its last segment, and through which input offset.
+class _LastSegment(NamedTuple):
+    """What a session had published after its last segment. through: that segment's last input offset.
 
-    closed: that segment closed it. recent: it is of the last stretch.
+    closed: the segment closed the session. recent: it is at the end of the topic.
     """
 
     published: Published
@@ -51,10 +49,10 @@ class _Said(NamedTuple):
 
 
 class LedgerCheck:
-    """Compares a ledger that was read to its end with what was committed. ``run`` it; then ``detail`` says.
+    """Compares a ledger that was read to its end with what was committed. After ``run``, ``detail`` has the fault.
 
-    replayed: the stretch of the input that a rebuild reads again. forgotten: sessions that are given up without being
-    named, and through which input offset, which the ledger does not say yet.
+    replayed: the input offsets that a rebuild reads again. forgotten: session -> the input offset through which it is
+    given up; sessions that the ledger does not know.
     """
 
     def __init__(self, ledger: LedgerReading, expected: LedgerSum, *, replayed: range) -> None:
@@ -62,24 +60,24 @@ class LedgerCheck:
         self._expected = expected
         self._replayed = replayed
         self._through = replayed.stop - 1
-        self._last: dict[str, _Said] = {}
+        self._last: dict[str, _LastSegment] = {}
         self.forgotten: dict[str, int] = {}
         self.detail: str | None = None
 
     def run(self, reader: LogReader, topic: str, partition: int, *, timeout_s: float, stall_s: float) -> Iterator[None]:
-        """Yield after every chunk of segments that it reads, which it does only where something is missing."""
+        """Compare, and yield after each chunk of segments. Segments are read only if the sums differ."""
         expected, found = self._expected, self._ledger.sum
         if expected == found:
             return
-        given_up, nobody = self._ledger.is_given_up(expected, self._through), _NOBODY
+        given_up, unnamed = self._ledger.is_given_up(expected, self._through), _UNNAMED
         try:
             low, end = reader.bounds(topic, partition, timeout_s)
             recent = max(low, end - _MOST_SEGMENTS)
             records = reader.read(topic, partition, low if given_up else recent, end, stall_s)
             yield from self._note_segments(records, recent)
         except CaesuraError:
-            self._last.clear()  # whoever may not read them, or cannot now, parks without the names
-            given_up, nobody = False, _UNREAD
+            self._last.clear()  # without access to the segments the partition parks without names
+            given_up, unnamed = False, _UNREAD
         names = [*self._missing(expected), *self._erased()]
         if given_up and not names:
             self.forgotten = self._unnamed()
@@ -87,7 +85,7 @@ class LedgerCheck:
         shown = ", ".join(names[:_MOST_NAMES]) + (f" and {len(names) - _MOST_NAMES} more" * (len(names) > _MOST_NAMES))
         self.detail = (
             f"the ledger has records of {found.sessions} sessions that published, {expected.sessions} were committed; "
-            f"missing, or older than what was committed: {shown or nobody}; "
+            f"missing, or older than what was committed: {shown or unnamed}; "
             f"write them again, or give them up by tombstones with the headers {THROUGH_HEADER}={self._through} "
             f"{GIVEN_UP_HEADER}={expected}; see docs/operations.md"
         )
@@ -96,14 +94,14 @@ class LedgerCheck:
         for count, record in enumerate(records, start=1):
             try:
                 segment = decode_segment(record.value or b"")
-                self._last[segment.session] = _said(segment, recent=record.offset >= recent)
+                self._last[segment.session] = _last_segment(segment, recent=record.offset >= recent)
             except (InvalidEventError, NewerVersionError):
-                pass  # somebody else's: it names nobody
+                pass  # not one of Caesura's segments
             if count % _CHUNK_RECORDS == 0:
                 yield
 
     def _missing(self, expected: LedgerSum) -> list[str]:
-        """Name the sessions whose records are not what their last segments say."""
+        """Name the sessions whose records are older than their last segments."""
         total, named, closed = self._ledger.sum, [], []
         for name, (wanted, _, is_closed, is_recent) in self._last.items():
             state, through = self._ledger.states.get(name), self._ledger.forgotten_through.get(name, -1)
@@ -120,21 +118,21 @@ class LedgerCheck:
         return named
 
     def _erased(self) -> list[str]:
-        """Name the sessions under tombstones of no worker's that no recent segment tells more of."""
+        """Name the sessions under foreign tombstones, unless a recent segment names them."""
         told = {name for name, said in self._last.items() if said.recent}
-        return sorted(f"{name!r} (a tombstone of no worker's)" for name in self._ledger.erased - told)
+        return sorted(f"{name!r} (a foreign tombstone)" for name in self._ledger.erased - told)
 
     def _unnamed(self) -> dict[str, int]:
-        """Return whom the ledger does not know though the input would bring them again, and through which offset."""
+        """Return the sessions that the ledger lacks and the input would bring again, with their last offsets."""
         unknown = ((name, said.through) for name, said in self._last.items() if name not in self._ledger.states)
         forgotten = self._ledger.forgotten_through
         return {name: end for name, end in unknown if end in self._replayed and end > forgotten.get(name, -1)}
 
 
-def _said(segment: Segment, *, recent: bool) -> _Said:
+def _last_segment(segment: Segment, *, recent: bool) -> _LastSegment:
     words = segment.first_word + len(segment.words)
     published = Published(segment.session, segment.since, segment.index + 1, words)
-    return _Said(published, segment.source.last_offset, segment.session_end, recent)
+    return _LastSegment(published, segment.source.last_offset, segment.session_end, recent)
 
 
 def _named(known: Published, wanted: Published) -> str:

@@ -23,8 +23,6 @@ from caesura.worker.runtime.ledger.output_records import (
     parse_refused,
 )
 
-__all__ = ["LedgerReading", "UnreadableLedgerError"]
-
 
 class UnreadableLedgerError(Exception):
     """A record that is none of ours: nothing can be made of its session without an operator. Names its place."""

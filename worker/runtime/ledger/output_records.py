@@ -8,28 +8,16 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from msgspec.structs import replace
-
 from caesura.schemas.codec import encode_segment, encode_translation
 from caesura.schemas.segments import NumberForm, TranslationSegment
 from caesura.schemas.state import LedgerState, encode_ledger
 from caesura.worker.core.decoding.segment_writer import OutSegment
-from caesura.worker.core.overlays.redaction import Redaction
+from caesura.worker.core.overlays.redaction import Redaction, without_own_words
 from caesura.worker.core.overlays.rules import OverlayRules
 from caesura.worker.core.rendering.cleaning import Cleaning, CleaningLevel
 from caesura.worker.core.rendering.rendering import render_segment
 from caesura.worker.ports.records import OutMessage, Record
 from caesura.worker.runtime.settings.settings import Route, RuntimeSettings
-
-__all__ = [
-    "GIVEN_UP_HEADER",
-    "REFUSED_HEADER",
-    "THROUGH_HEADER",
-    "OutputRecords",
-    "is_probe",
-    "ledger_probe",
-    "parse_refused",
-]
 
 THROUGH_HEADER = "caesura.through"
 """Header of a ledger tombstone: the last input offset that the forgotten session, or one before it, can have seen."""
@@ -112,6 +100,7 @@ class OutputRecords:
                 key=key,
                 value=encode_segment(segment, self.settings.wire_format),
                 headers=headers,
+                segment=segment,
             )
         ]
         for target, previous_index in out.routes.items():
@@ -119,7 +108,9 @@ class OutputRecords:
             if route is not None:
                 value = encode_translation(self._translation(out, route, previous_index), self.settings.wire_format)
                 messages.append(
-                    OutMessage(topic=route.topic, partition=partition, key=key, value=value, headers=headers)
+                    OutMessage(
+                        topic=route.topic, partition=partition, key=key, value=value, headers=headers, segment=segment
+                    )
                 )
         return messages
 
@@ -159,8 +150,8 @@ class OutputRecords:
             overlays=self._overlays[route.numbers],
             redacted=redacted,
         )
-        if redaction and (segment.own_fillers or segment.kept_phrases or segment.spellings):
-            segment = replace(segment, own_fillers=(), kept_phrases=(), spellings=None)
+        if redaction:
+            segment = without_own_words(segment)
         fields = {name: getattr(segment, name) for name in segment.__struct_fields__}
         return TranslationSegment(
             **fields,

@@ -11,8 +11,6 @@ from caesura.worker.ports.records import CommittedOffset
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import RuntimeSettings
 
-__all__ = ["StableOffset"]
-
 
 class StableOffset:
     """Waits, try by try, while a transaction is open on the offset; after long enough it ends a dead peer's."""

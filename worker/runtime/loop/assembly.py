@@ -11,8 +11,6 @@ from caesura.worker.runtime.loop.partition_loader import PartitionLoader
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import RuntimeSettings
 
-__all__ = ["assemble"]
-
 
 def assemble(
     parts: RuntimeAdapters,

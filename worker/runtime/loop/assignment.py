@@ -2,10 +2,6 @@
 
 Rebalance callbacks only take note; the loop claims. No transaction is ever open while the group is polled, so a revoke
 or a loss has nothing to finish: what was staged and not committed is dropped, and the next owner stages it again.
-
-One thing is committed in a revoke: that what was announced and is not done was no try. Until the callback returns
-nobody else is given the partition, and the group fences whom it has given up. Afterwards it would be too late: brokers
-ask no member whether it holds the partition whose offset it commits, and the next owner may have moved it.
 """
 
 from __future__ import annotations
@@ -14,18 +10,17 @@ from collections.abc import Callable, Collection, Sequence
 
 from typing_extensions import override
 
-from caesura.worker.errors import RetriableError
+from caesura.worker.errors import ContentRefusedError, OwnFaultError, RetriableError
 from caesura.worker.ports.observer import CallFailed, ClaimWaits, PartitionLetGo, PartitionParked, Rebalanced
-from caesura.worker.ports.reasons import CheckpointOutcome, ClaimWaitReason, RebalanceKind
+from caesura.worker.ports.reasons import CheckpointOutcome, ClaimWaitReason, ParkReason, RebalanceKind
 from caesura.worker.ports.word_source import RebalanceListener
-from caesura.worker.runtime.checkpoint.staged_checkpoint import TransactionPart
+from caesura.worker.runtime.checkpoint.staged_checkpoint import StagedCheckpoint
 from caesura.worker.runtime.claim.adoption import Adoption
 from caesura.worker.runtime.claim.claim import Claim
 from caesura.worker.runtime.claim.load_run import LoadRun
 from caesura.worker.runtime.claim.rebuild_run import RebuildRun
 from caesura.worker.runtime.loop.claim_progress import ClaimProgress
 from caesura.worker.runtime.loop.phases import (
-    AwaitingTurn,
     ClaimAttempt,
     Claiming,
     Loaded,
@@ -37,38 +32,38 @@ from caesura.worker.runtime.loop.phases import (
 from caesura.worker.runtime.partition.claim_result import ClaimResult
 from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
 from caesura.worker.runtime.retries.parking import Parked
+from caesura.worker.runtime.retries.step_search import StepSearch
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
-
-__all__ = ["Assignment"]
 
 _FIRST_WAIT_S = 0.05
 _AFTER_FENCE_S = 0.5
 _SAVED_WITHIN_S = 2.0
 """How long a rebalance waits for saves: well below what the group gives a member for it."""
+
+_CLAIMED_WITHIN_S = 0.5
+"""How long a partition that is to be claimed again waits for its save: a claim that finds it saved is quick."""
 _PAUSING = (PhaseEvent.CLAIM_AGAIN, PhaseEvent.OPERATOR_NEEDED, PhaseEvent.RELEASED)
 
 
 class Assignment(RebalanceListener):
-    """The rebalance listener, and the phases of what is held.
-
-    withdraw: commits what takes an announcement back, or leaves it; no fault of it that may pass comes out.
-    """
+    """The rebalance listener, and the phases of what is held."""
 
     def __init__(
         self,
         parts: RuntimeAdapters,
         *,
         new_claim: Callable[[int], Claim],
-        load: Callable[[ClaimResult], LoadRun | RebuildRun | Adoption],
-        withdraw: Callable[[Sequence[TransactionPart]], None],
+        load: Callable[[ClaimResult, StepSearch], LoadRun | RebuildRun | Adoption],
     ) -> None:
-        self._withdraw = withdraw
         self._source = parts.source
         self._clock = parts.clock
         self._observer = parts.observer
         self._new_claim = new_claim
         self._phases = Phases(parts.observer)
-        self._progress = ClaimProgress(self._phases, parts, load=load, park=self.park)
+        self._searches: dict[int, StepSearch] = {}
+        self._progress = ClaimProgress(
+            self._phases, parts, load=lambda claimed: load(claimed, self._search_of(claimed.partition)), park=self.park
+        )
         self._claims = 0
 
     @property
@@ -116,15 +111,9 @@ class Assignment(RebalanceListener):
     def on_revoked(self, partitions: Sequence[int]) -> None:
         """Drop partitions that go to another member.
 
-        First it is committed that to let them go is no failed try, and what is committed is saved, up to a limit: the
-        next owner can load it then.
+        First what is committed is saved, up to a limit: the next owner can load it then.
         """
-        withdrawals = self._progress.take_withdrawals(partitions)
-        held = (self.loaded[partition] for partition in partitions if partition in self.loaded)
-        withdrawals += [part for one in held if (part := one.take_withdrawal()) is not None]
         try:
-            if withdrawals:
-                self._withdraw(withdrawals)
             self.finish_saves(partitions, within_s=_SAVED_WITHIN_S)
         finally:
             self._drop(partitions, RebalanceKind.REVOKED)
@@ -134,36 +123,55 @@ class Assignment(RebalanceListener):
         """Drop partitions that another member may hold already."""
         self._drop(partitions, RebalanceKind.LOST)
 
-    def finish_saves(self, partitions: Collection[int], *, within_s: float) -> None:
+    def finish_saves(self, partitions: Collection[int], *, within_s: float = _CLAIMED_WITHIN_S) -> None:
         """Save what is committed of these partitions, as far as Redis answers within this time."""
         until_s = self._clock.monotonic_s() + within_s
         for partition in partitions:
             if partition in self.loaded:
                 self.loaded[partition].finish_saves(until_s)
 
-    def take_withdrawals(self) -> list[TransactionPart]:
-        """Return, once, what says of each announced rebuild that it was no try: the worker stops."""
-        return self._progress.take_withdrawals(self.claiming)
-
     def claim_again(
         self,
         partition: int,
         reason: CheckpointOutcome | ClaimWaitReason,
         *,
-        untried: bool = False,
         after_s: float = 0.0,
+        detail: str = "",
     ) -> None:
         """Throw the memory of a loaded partition away and claim it anew; one that is not loaded is left alone.
 
-        untried: what was announced of it had no part in what failed. after_s: how long the claim waits.
+        after_s: how long the claim waits.
         """
         if partition not in self.loaded:
             return
         # Where somebody newer stands in the way, the group may have news: hear it first, for a claim would fence them.
-        attempt = self._claim(partition, PhaseEvent.CLAIM_AGAIN, after_s=_AFTER_FENCE_S if reason.fenced else after_s)
-        if untried or reason is not CheckpointOutcome.CONTENT_REFUSED:  # an outage is no failed try
-            attempt.claim.tries.uncount()
-        self._observer.note(ClaimWaits(partition=partition, reason=reason))
+        self._claim(partition, PhaseEvent.CLAIM_AGAIN, after_s=_AFTER_FENCE_S if reason.fenced else after_s)
+        self._observer.note(ClaimWaits(partition=partition, reason=reason, detail=detail))
+
+    def refused(self, error: ContentRefusedError, staged: Sequence[StagedCheckpoint]) -> None:
+        """Claim the partition again, or park it, of whose staged checkpoint a broker refused a record."""
+        for one in staged:
+            if one.partition == error.partition and one.partition in self.loaded:
+                parks = self.loaded[one.partition].refused(error, one)
+                self._blame(one.partition, CheckpointOutcome.CONTENT_REFUSED, parks, str(error))
+
+    def raised(self, error: OwnFaultError) -> None:
+        """Claim the partition again, or park it, for which our own code raised."""
+        if error.partition in self.loaded:
+            self.finish_saves([error.partition])
+            parks = self.loaded[error.partition].raised(error)
+            self._blame(error.partition, ClaimWaitReason.OWN_FAULT, parks, str(error))
+
+    def _blame(
+        self, partition: int, reason: CheckpointOutcome | ClaimWaitReason, parks: ParkReason | None, detail: str
+    ) -> None:
+        if parks is None:
+            self.claim_again(partition, reason, detail=detail)
+        else:
+            self.park(Parked(partition=partition, reason=parks, detail=f"{detail}; see docs/operations.md"))
+
+    def _search_of(self, partition: int) -> StepSearch:
+        return self._searches.setdefault(partition, StepSearch())
 
     def park(self, parked: Parked) -> None:
         """Pause a held partition until an operator releases it; membership is kept."""
@@ -175,16 +183,15 @@ class Assignment(RebalanceListener):
     def unpark(self, partition: int) -> None:
         """Claim a parked partition again."""
         if partition in self.parked:
-            attempt = self._claim(partition, PhaseEvent.RELEASED)
-            attempt.released = True
-            attempt.claim.tries.forgive()
+            self._searches.pop(partition, None)
+            self._claim(partition, PhaseEvent.RELEASED)
             self._observer.note(ClaimWaits(partition=partition, reason=ClaimWaitReason.UNPARKED))
 
     def advance_claims(self) -> RetriableError | None:
         """Try the claims that are due. Returns the first fault met; the rest waits for the next turn then."""
         return self._progress.advance()
 
-    def _claim(self, partition: int, event: PhaseEvent, *, after_s: float = 0.0) -> ClaimAttempt:
+    def _claim(self, partition: int, event: PhaseEvent, *, after_s: float = 0.0) -> None:
         now_s = self._clock.monotonic_s()
         self._claims += 1
         attempt = ClaimAttempt(
@@ -195,12 +202,12 @@ class Assignment(RebalanceListener):
             wait_s=_FIRST_WAIT_S,
         )
         self._move(partition, event, Claiming(attempt))
-        return attempt
 
     def _drop(self, partitions: Sequence[int], kind: RebalanceKind) -> None:
         for partition in partitions:
             if self.holds(partition):
                 self._move(partition, PhaseEvent.LET_GO, None)
+            self._searches.pop(partition, None)
             self._observer.note(PartitionLetGo(partition=partition))
         self._observer.note(Rebalanced(kind=kind, partitions=partitions))
 
@@ -208,8 +215,6 @@ class Assignment(RebalanceListener):
         before = self._phases.move(partition, event, after)
         if isinstance(before, Loaded):
             before.partition.let_go()
-        elif isinstance(before, AwaitingTurn):
-            before.ready.let_go()
         elif isinstance(before, Rebuilding):
             before.run.let_go()
         if event in _PAUSING:

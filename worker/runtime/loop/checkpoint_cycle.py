@@ -7,24 +7,25 @@ not commit for sure is claimed again, and one that cannot go on is parked once n
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from caesura.worker.errors import BrokerError, RetriableError
+from caesura.worker.errors import ContentRefusedError, OwnFaultError, RetriableError
 from caesura.worker.ports.commit_steps import CommitStep, CommitStepReached, DecodingCounted, SegmentsPublished
 from caesura.worker.ports.reasons import CheckpointOutcome, ClaimWaitReason
-from caesura.worker.runtime.checkpoint.checkpoint import Checkpoint, CheckpointResult
-from caesura.worker.runtime.checkpoint.staged_checkpoint import TransactionPart
+from caesura.worker.runtime.checkpoint.checkpoint import Checkpoint, Transacted
+from caesura.worker.runtime.checkpoint.staged_checkpoint import StagedCheckpoint
 from caesura.worker.runtime.loop.assignment import Assignment
 from caesura.worker.runtime.loop.gathering import Gathering
 from caesura.worker.runtime.loop.own_producer import OwnProducer
 from caesura.worker.runtime.retries.faults import Faults
+from caesura.worker.runtime.retries.own_faults import blamed
 from caesura.worker.runtime.settings.deadline import Deadline
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import RuntimeSettings
 
-__all__ = ["CheckpointCycle"]
-
-_SAVED_WITHIN_S = 0.5
-"""How long a partition that is to be claimed again waits for its save: a claim that finds it saved is quick."""
+_OFFSETS_AFTER_S = 1.0
+_OFFSETS_AFTER = 10
+"""Where offsets alone have moved, a checkpoint comes after so long, or so many intervals if that is sooner."""
 
 
 class CheckpointCycle:
@@ -43,6 +44,7 @@ class CheckpointCycle:
         self._clock = parts.clock
         self._observer = parts.observer
         self._interval_s = settings.commit_interval_ms / 1000.0
+        self._offsets_after_s = min(_OFFSETS_AFTER_S, _OFFSETS_AFTER * self._interval_s)
         self._assignment = assignment
         self._faults = faults
         self._producer = producer
@@ -56,28 +58,40 @@ class CheckpointCycle:
             is_held=lambda one: assignment.is_held(one.partition, one.id.nonce),
         )
         self._staged_since_s: float | None = None
+        self._moved_since_s: float | None = None
         self._dropped: set[int] = set()
 
     @property
     def due(self) -> bool:
         """Tell whether the commit interval since the first uncheckpointed change has passed, labelling included.
 
-        An announced rebuild waits for none: were its partition revoked before it has committed, it would count as one
-        that failed. Asked once a turn.
+        One that a partition's next step waits for is due at once. Asked once a turn. Once all is labelled, ``put_off``
+        tells whether it is worth taking.
         """
         self._let_go()
-        if self.isolating or any(one.announced for one in self._assignment.loaded.values()):
+        if self.is_awaited:
             return True
         if self._staged_since_s is None and any(
             one.changed or one.parked is not None for one in self._assignment.loaded.values()
         ):
             self._staged_since_s = self._clock.monotonic_s()
+            if self._moved_since_s is None:
+                self._moved_since_s = self._staged_since_s
         return self.due_in_s <= 0
 
+    def put_off(self) -> bool:
+        """Put a checkpoint off where offsets alone have moved, and not for long; tell whether that is so."""
+        moved_s = 0.0 if self._moved_since_s is None else self._clock.monotonic_s() - self._moved_since_s
+        waits = self.is_awaited or any(one.is_awaited for one in self._assignment.loaded.values())
+        if waits or moved_s >= self._offsets_after_s:
+            return False
+        self._staged_since_s = None
+        return True
+
     @property
-    def isolating(self) -> bool:
-        """Tell whether a partition tries its records one by one, each with a checkpoint of its own."""
-        return any(one.isolating for one in self._assignment.loaded.values())
+    def is_awaited(self) -> bool:
+        """Tell whether a partition's next step waits for a checkpoint."""
+        return any(one.awaits_checkpoint for one in self._assignment.loaded.values())
 
     @property
     def due_in_s(self) -> float:
@@ -86,18 +100,45 @@ class CheckpointCycle:
             return math.inf
         return self._gathering.left_s(self._staged_since_s, self._interval_s)
 
-    def take(self, deadline: Deadline | None = None) -> None:
-        """Take a checkpoint over everything that is staged; nothing staged, nothing done. FatalError, FencedError."""
+    @property
+    def wanted(self) -> bool:
+        """Tell whether something is frozen that a reader waits for."""
+        return any(one.sessions.has_segments for one in self._assignment.loaded.values())
+
+    @property
+    def work_in_s(self) -> float:
+        """Return how long until a checkpoint is due, or what waits may be labelled."""
+        return min(self.due_in_s, self._gathering.pause_left_s) if self._gathering.waiting else self.due_in_s
+
+    def take(self, deadline: Deadline | None = None) -> bool:
+        """Take a checkpoint over everything that is staged; nothing staged, nothing done. FatalError, FencedError.
+
+        Tells whether all that was staged committed for sure.
+        """
         started_s = self._clock.monotonic_s()
-        staged = [part for one in self._assignment.loaded.values() if (part := one.stage()) is not None]
-        self._staged_since_s = None
+        staged = self._stage()
+        self._staged_since_s = self._moved_since_s = None
         stage_ms = (self._clock.monotonic_s() - started_s) * 1000.0
-        together = [one for one in staged if not one.alone]
-        for some in (together, *([one] for one in staged if one.alone)):
-            if some and self._producer.lost is None:  # else whatever is staged is claimed again already
-                self._adopt(self._checkpoint.take(some, stage_ms=stage_ms, deadline=deadline))
+        refused = None
+        if staged and self._producer.lost is None:  # else whatever is staged is claimed again already
+            done = self._checkpoint.take(staged, stage_ms=stage_ms, deadline=deadline)
+            refused = done.refused
+            self._adopt(staged) if refused is None else self._drop(staged, refused, done)
         self.save()
         self._park()
+        return refused is None
+
+    def _stage(self) -> list[StagedCheckpoint]:
+        staged = []
+        for partition, one in self._assignment.loaded.items():
+            try:
+                part = blamed(partition, one.stage)
+            except OwnFaultError as error:
+                self._assignment.raised(error)
+                continue
+            if part is not None:
+                staged.append(part)
+        return staged
 
     def save(self) -> None:
         """Go on with the saves of what is committed: each partition's own, beside the loop."""
@@ -105,37 +146,33 @@ class CheckpointCycle:
             if not one.save():
                 self._assignment.claim_again(partition, ClaimWaitReason.SAVE_REFUSED)
 
-    def announce(self, *parts: TransactionPart, deadline: Deadline | None = None) -> None:
-        """Commit how often rebuilds were tried. BrokerError: it did not commit for sure. FatalError, FencedError."""
-        if self._producer.lost is not None:
-            raise BrokerError(f"how often a rebuild was tried cannot be committed: {self._producer.lost}")
-        done = self._checkpoint.announce(parts, deadline)
-        if done.publisher_lost is not None:
-            self._lose_producer(done.publisher_lost)
-        if done.refused is not None:
-            partitions = [one.partition for one in parts]
-            raise BrokerError(f"tries to rebuild partitions {partitions} could not be committed: {done.refused}")
-
-    def _adopt(self, result: CheckpointResult) -> None:
-        for one in result.committed:
+    def _adopt(self, committed: Sequence[StagedCheckpoint]) -> None:
+        for one in committed:
             loaded = self._assignment.loaded[one.partition]
             self._observer.note(DecodingCounted(counts=loaded.counts.drain()))
             self._observer.note(SegmentsPublished(partition=one.partition, segments=one.segments))
             try:
-                loaded.adopt(one)
+                blamed(one.partition, loaded.adopt, one)
             except RetriableError as error:
                 self._assignment.claim_again(one.partition, ClaimWaitReason.of_fault(error))
-        if result.committed:
-            self._observer.note(CommitStepReached(step=CommitStep.ADOPTED))
-            self._faults.cleared("checkpoint")
-            self._dropped.clear()
-        self._assignment.finish_saves(result.dropped, within_s=_SAVED_WITHIN_S)
-        for partition, reason in result.dropped.items():
-            self._faults.dropped(reason, result.awaits)
-            self._dropped.add(partition)
+            except OwnFaultError as error:
+                self._assignment.claim_again(one.partition, ClaimWaitReason.OWN_FAULT, detail=str(error))
+        self._observer.note(CommitStepReached(step=CommitStep.ADOPTED))
+        self._faults.cleared("checkpoint")
+        self._dropped.clear()
+
+    def _drop(self, staged: Sequence[StagedCheckpoint], reason: CheckpointOutcome, done: Transacted) -> None:
+        """Claim partitions again whose checkpoint did not commit for sure."""
+        partitions = [one.partition for one in staged]
+        self._assignment.finish_saves(partitions)
+        self._faults.dropped(reason, None if done.error is None else done.error.awaits)
+        self._dropped.update(partitions)
+        if isinstance(done.error, ContentRefusedError):
+            self._assignment.refused(done.error, staged)
+        for partition in partitions:
             self._assignment.claim_again(partition, reason)
-        if result.publisher_lost is not None:
-            self._lose_producer(result.publisher_lost)
+        if done.publisher_lost is not None:
+            self._lose_producer(done.publisher_lost)
 
     def _let_go(self) -> None:
         """Hold no failed checkpoint against the worker whose partitions are another's, or parked: it may have none."""
@@ -150,9 +187,8 @@ class CheckpointCycle:
                 self._assignment.park(one.parked)
 
     def _lose_producer(self, reason: CheckpointOutcome) -> None:
-        self._assignment.finish_saves(list(self._assignment.loaded), within_s=_SAVED_WITHIN_S)
-        # Paused: nothing piles up while there is nobody to publish it. A rebuild that waits for its own transaction was
-        # not in the one that failed, whose partitions are claimed again already.
-        for partition, one in self._assignment.loaded.items():
-            self._assignment.claim_again(partition, reason, untried=one.announced)
+        self._assignment.finish_saves(list(self._assignment.loaded))
+        # Paused: nothing piles up while there is nobody to publish it.
+        for partition in self._assignment.loaded:
+            self._assignment.claim_again(partition, reason)
         self._producer.lose(reason)

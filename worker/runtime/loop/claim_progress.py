@@ -2,23 +2,21 @@
 
 A turn begins a piece for so long as ``_PIECES_S`` is not over; the next one goes on with the partition after the last.
 
-One partition is rebuilt after another: a rebuild's step may block until a transaction has ended, and a turn that holds
-several of them would keep the loop from polling for too long.
+One partition is rebuilt after another: a turn that held several rebuilds would keep the loop from polling for too
+long. Where our own code raises, the partition parks: the same claim would raise again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
-from caesura.worker.errors import RetriableError
-from caesura.worker.ports.observer import CallFailed, ClaimWaits, PartitionClaimed
-from caesura.worker.ports.reasons import ClaimWaitReason
-from caesura.worker.runtime.checkpoint.staged_checkpoint import TransactionPart
+from caesura.worker.errors import OwnFaultError, RetriableError
+from caesura.worker.ports.observer import ClaimWaits, PartitionClaimed
+from caesura.worker.ports.reasons import ClaimWaitReason, ParkReason
 from caesura.worker.runtime.claim.adoption import Adoption
 from caesura.worker.runtime.claim.load_run import LoadRun
 from caesura.worker.runtime.claim.rebuild_run import RebuildRun
 from caesura.worker.runtime.loop.phases import (
-    AwaitingTurn,
     ClaimAttempt,
     Claiming,
     Coming,
@@ -29,13 +27,11 @@ from caesura.worker.runtime.loop.phases import (
 )
 from caesura.worker.runtime.partition.claim_result import ClaimResult
 from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
+from caesura.worker.runtime.retries.own_faults import blamed
 from caesura.worker.runtime.retries.parking import Parked
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 
-__all__ = ["ClaimProgress"]
-
 _LONGEST_WAIT_S = 2.0
-_TURN_S = 10.0
 _PIECES_S = 0.05
 
 
@@ -69,11 +65,6 @@ class ClaimProgress:
         attempts = (one.attempt for one in self._phases.coming.values())
         return self.rebuilding or any(one.claim.reads or one.loading is not None for one in attempts)
 
-    def take_withdrawals(self, partitions: Collection[int]) -> list[TransactionPart]:
-        """Return, once, what says of each announced rebuild of these partitions that it was no try."""
-        runs = (_run_of(one) for partition, one in self._phases.coming.items() if partition in partitions)
-        return [part for run in runs if run is not None and (part := run.take_withdrawal()) is not None]
-
     def advance(self) -> RetriableError | None:
         """Try the claims that are due. Returns the first fault met; the rest waits for the next turn then.
 
@@ -88,22 +79,21 @@ class ClaimProgress:
             if attempt.not_before_s > self._clock.monotonic_s():
                 continue
             try:
-                reached = self._advance(partition, self._phases.coming[partition])
+                reached = blamed(partition, self._advance, partition, self._phases.coming[partition])
                 if isinstance(reached, LoadedPartition):
-                    if self._must_wait(partition, reached):
-                        continue
                     self._go_live(partition, attempt, reached)
             except RetriableError as error:
                 self._failed(partition, attempt, error)
                 return error
+            except OwnFaultError as error:
+                detail = f"{error}; see docs/operations.md"
+                reached = Parked(partition=partition, reason=ParkReason.REBUILD_FAILS, detail=detail)
             if isinstance(reached, Parked):
                 self._park(reached)
         return None
 
     def _advance(self, partition: int, phase: Coming) -> LoadedPartition | Parked | None:
         """Go one step on the way to loaded; None: there is more to do at the next turn."""
-        if isinstance(phase, AwaitingTurn):
-            return phase.ready
         if isinstance(phase, Claiming):
             reached = self._claim(phase.attempt)
             if reached is None or isinstance(reached, LoadedPartition | Parked):
@@ -132,32 +122,17 @@ class ClaimProgress:
         return [one for one in coming if one > self._last] + [one for one in coming if one <= self._last]
 
     def _failed(self, partition: int, attempt: ClaimAttempt, error: RetriableError) -> None:
-        phase = self._phases.coming[partition]
-        if isinstance(phase, Rebuilding):
-            if isinstance(phase.run, RebuildRun):
-                self._withdraw(attempt, phase.run)  # what was tried is not at fault where the log could not be read
+        if isinstance(self._phases.coming[partition], Rebuilding):
             self._phases.move(partition, PhaseEvent.FAULT, Claiming(attempt))
         attempt.loading = None
         attempt.not_before_s = self._clock.monotonic_s() + attempt.wait_s
         attempt.wait_s = min(attempt.wait_s * 2.0, _LONGEST_WAIT_S)
         self._observer.note(ClaimWaits(partition=partition, reason=ClaimWaitReason.of_fault(error), detail=str(error)))
 
-    def _withdraw(self, attempt: ClaimAttempt, run: RebuildRun) -> None:
-        """Count no try: for whoever owns the partition next by a commit, for this one even where that fails."""
-        if not run.tries.announce:
-            return
-        attempt.claim.tries.uncount_rebuild(run.tries.announced)
-        try:
-            run.withdraw()
-        except RetriableError as error:
-            self._observer.note(CallFailed.of("withdraw", error))
-
     def _go_live(self, partition: int, attempt: ClaimAttempt, reached: LoadedPartition) -> None:
         """Read on and take records. BrokerError where it cannot be read: it is not loaded then, and claimed again."""
         self._source.seek(partition, reached.next_offset, reached.position.leader_epoch)
         self._source.resume([partition])
-        if attempt.released:
-            reached.forgive()
         self._phases.move(partition, PhaseEvent.READY, Loaded(reached))
         took_s = self._clock.monotonic_s() - attempt.since_s
         self._observer.note(
@@ -167,41 +142,6 @@ class ClaimProgress:
         )
 
     def _next_rebuilt(self) -> Rebuilding | None:
-        """Return whose rebuild goes on now; one that has to announce itself waits for what could be counted against it.
-
-        That is a rebuild before it until it is committed, and for some time a step that was tried before.
-        """
-        first = min(self._rebuilds, key=lambda one: one.attempt.number, default=None)
-        if first is None or not first.run.announces:
-            return first
-        loaded = self._phases.loaded.values()
-        takes_turns = self._clock.monotonic_s() - first.attempt.since_s < _TURN_S
-        waits = any(one.unproven or (takes_turns and one.suspects) for one in loaded)
-        return None if waits else first
-
-    @property
-    def _rebuilds(self) -> list[Rebuilding]:
-        return [one for one in self._phases.coming.values() if isinstance(one, Rebuilding)]
-
-    def _must_wait(self, partition: int, reached: LoadedPartition) -> bool:
-        """Hold a partition back that tries a step again, while another one of this worker does: they take turns.
-
-        A step that kills the process or aborts the transaction is counted against all that are tried at once. A turn
-        ends when its step has committed, and after some time, for it may be a timer that is not due for long.
-        """
-        # Whatever ended the process would be counted against a rebuild that was announced, too.
-        announced = any(one.run.announced for one in self._rebuilds)
-        if not reached.suspects or not (announced or any(one.suspects for one in self._phases.loaded.values())):
-            return False
-        phase = self._phases.coming[partition]
-        if not isinstance(phase, AwaitingTurn):
-            phase = AwaitingTurn(phase.attempt, reached, self._clock.monotonic_s(), _run_of(phase))
-            self._phases.move(partition, PhaseEvent.STEP_SUSPECTED, phase)
-            self._observer.note(ClaimWaits(partition=partition, reason=ClaimWaitReason.AWAITS_TURN))
-        return self._clock.monotonic_s() - phase.since_s < _TURN_S
-
-
-def _run_of(phase: Coming) -> RebuildRun | None:
-    """Return the rebuild of a partition that comes back by one."""
-    run = None if isinstance(phase, Claiming) else phase.run
-    return run if isinstance(run, RebuildRun) else None
+        """Return whose rebuild goes on now."""
+        rebuilds = (one for one in self._phases.coming.values() if isinstance(one, Rebuilding))
+        return min(rebuilds, key=lambda one: one.attempt.number, default=None)

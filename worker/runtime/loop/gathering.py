@@ -5,33 +5,52 @@ Nothing that is labelled can be read before its checkpoint has committed, so lab
 Rules:
 
 1. What has come is labelled when a checkpoint is due, when as many records wait as fill a batch or as a turn may take,
-   or when the first of them has waited for ``longest_s``: whichever is first.
+   when the first of them has waited for ``longest_s``, or when the pause is over: whichever is first.
 2. A checkpoint is due so much before its interval's end as the last labelling took, at most half of it: the words that
    waited are not later for it.
-3. While some wait, and nothing is behind, a turn begins ``turn_s`` after the last one, so that what came in between is
+3. The pause: after a labelling or a checkpoint nothing is labelled for four times as long as the last checkpoint took,
+   with its labels. So a worker with little to do answers at once, and one with much gathers. After a checkpoint that
+   did not commit the pause has no end until one does: tries come no faster than the interval.
+4. While some wait, and nothing is behind, a turn begins ``turn_s`` after the last one, so that what came in between is
    read together; or when a checkpoint is due, so that it has all that has come (ADR 0041).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 
 from caesura.worker.ports.clock import Clock
 
-__all__ = ["Gathering"]
+_PAUSE_OF_A_CHECKPOINT = 4.0
 
 
 @dataclass(slots=True, kw_only=True)
 class Gathering:
-    """What waits for its labels, counted in records and fired timers. most_records: how many fill a batch."""
+    """What waits for its labels, counted in records and fired timers.
+
+    most_records: how many fill a batch. least_pause_s: the shortest pause.
+    """
 
     clock: Clock
     most_records: int
     longest_s: float
     turn_s: float = 0.0
+    least_pause_s: float = math.inf
     waiting: int = 0
     _since_s: float = 0.0
     _last_took_s: float = 0.0
+    _pause_s: float = field(init=False)
+    _paused_until_s: float = -math.inf
+
+    def __post_init__(self) -> None:
+        self._pause_s = self.least_pause_s
+        self._pause()
+
+    @property
+    def pause_left_s(self) -> float:
+        """How long until the pause is over; 0 or less: it is."""
+        return self._paused_until_s - self.clock.monotonic_s()
 
     def is_over(self, records: int, *, at_most: int) -> bool:
         """Take note of what has come; tell whether it is to be labelled now. at_most: what a turn may take."""
@@ -40,12 +59,22 @@ class Gathering:
             self._since_s = now_s
         self.waiting += records
         is_full = self.waiting >= min(self.most_records, at_most)
-        return self.waiting > 0 and (is_full or now_s - self._since_s >= self.longest_s)
+        is_late = now_s - self._since_s >= self.longest_s or self.pause_left_s <= 0
+        return self.waiting > 0 and (is_full or is_late)
 
     def labelled(self, *, took_s: float) -> None:
         """Take note that nothing waits any more."""
         self.waiting = 0
         self._last_took_s = took_s
+        self._pause()
+
+    def checkpointed(self, *, took_s: float, committed: bool) -> None:
+        """Take note that a checkpoint was taken, how long that took with its labels, and whether it committed."""
+        self._pause_s = max(self.least_pause_s, _PAUSE_OF_A_CHECKPOINT * took_s) if committed else math.inf
+        self._pause()
+
+    def _pause(self) -> None:
+        self._paused_until_s = self.clock.monotonic_s() + self._pause_s
 
     def left_s(self, since_s: float, interval_s: float) -> float:
         """Return how long until labelling must begin, for a checkpoint ``interval_s`` after ``since_s``."""

@@ -19,16 +19,18 @@ from caesura.worker.ports.observer import (
     Observer,
     SessionsFlooding,
 )
+from caesura.worker.runtime.retries.own_faults import blamed
 from caesura.worker.runtime.settings.deadline import Deadline
-
-__all__ = ["Labelling"]
 
 _TRIES_ALONE = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelling:
-    """Runs the batches. A batch that raises is run session by session; who fails twice alone goes on unlabelled."""
+    """Runs the batches. A batch that raises is run session by session; one that fails twice alone goes on unlabelled.
+
+    OwnFaultError where a partition's own sessions raise; the next call goes on with what the others still want.
+    """
 
     engine: Engine
     clock: Clock
@@ -56,11 +58,11 @@ class Labelling:
         """Let every session of these partitions that wants labels go on without, until none wants any."""
         while pending := self._pending(partitions):
             for one in pending:
-                partitions[one.partition].fall_back(one.request.session, self.clock.wall_ms())
+                blamed(one.partition, partitions[one.partition].fall_back, one.request.session, self.clock.wall_ms())
 
     def _pending(self, partitions: Mapping[int, PartitionSessions]) -> list[PendingLabels]:
         now_ms = self.clock.wall_ms()
-        return [one for sessions in partitions.values() for one in sessions.waiting(now_ms)]
+        return [one for number, sessions in partitions.items() for one in blamed(number, sessions.waiting, now_ms)]
 
     def _resolve(self, batch: Sequence[PendingLabels], partitions: Mapping[int, PartitionSessions]) -> None:
         try:
@@ -74,9 +76,9 @@ class Labelling:
         for one, labels in zip(batch, answers, strict=True):
             sessions = partitions[one.partition]
             if labels is None:
-                sessions.fall_back(one.request.session, now_ms)
+                blamed(one.partition, sessions.fall_back, one.request.session, now_ms)
             else:
-                sessions.resolve(one.request.session, labels, now_ms)
+                blamed(one.partition, sessions.resolve, one.request.session, labels, now_ms)
 
     def _label(self, batch: Sequence[PendingLabels]) -> list[Labels]:
         started_s, before = self.clock.monotonic_s(), self.engine.work

@@ -7,16 +7,12 @@ and everything that is not loaded is paused while the group membership is kept a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from caesura.worker.core.partition.partition import PartitionSessions
-from caesura.worker.errors import RetriableError
-from caesura.worker.ports.observer import CallFailed, LoopMoved, ReadinessReported
-from caesura.worker.runtime.checkpoint.staged_checkpoint import TransactionPart
-from caesura.worker.runtime.claim.adoption import Adoption
+from caesura.worker.errors import OwnFaultError, RetriableError
+from caesura.worker.ports.observer import LoopMoved, ReadinessReported
 from caesura.worker.runtime.claim.claim import Claim
-from caesura.worker.runtime.claim.load_run import LoadRun
-from caesura.worker.runtime.claim.rebuild_run import RebuildRun
 from caesura.worker.runtime.loop.assignment import Assignment
 from caesura.worker.runtime.loop.checkpoint_cycle import CheckpointCycle
 from caesura.worker.runtime.loop.gathering import Gathering
@@ -25,7 +21,6 @@ from caesura.worker.runtime.loop.own_producer import OwnProducer
 from caesura.worker.runtime.loop.partition_loader import PartitionLoader
 from caesura.worker.runtime.loop.polling import Polling
 from caesura.worker.runtime.loop.probe import Probe
-from caesura.worker.runtime.partition.claim_result import ClaimResult
 from caesura.worker.runtime.partition.timer_sweep import TimerSweep
 from caesura.worker.runtime.partition.unfrozen_words import UnfrozenWords
 from caesura.worker.runtime.retries.faults import Faults
@@ -33,8 +28,6 @@ from caesura.worker.runtime.retries.poll_budget import PollBudget
 from caesura.worker.runtime.settings.deadline import Deadline
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import RuntimeSettings
-
-__all__ = ["Worker"]
 
 _POLL_S = 0.02
 _RETRY_WAIT_S = 0.5
@@ -44,8 +37,6 @@ _TURNS = 4
 """How many turns there are while words wait for a checkpoint: each costs something beside its words."""
 _MOST_REST_S = 0.025
 """How long rebalances, timers and answers wait for a turn at most."""
-_STILL_S = 20.0
-"""A turn that takes longer may be why a worker is stopped: whoever asks for signs of life has had none."""
 _MEMBER_S = 0.1
 """How long it is believed that this is a member: the question goes to another of the client's threads."""
 
@@ -61,12 +52,10 @@ class Worker:
         self._clock = parts.clock
         self._observer = parts.observer
         self._labelling = labelling
-        self._loader = loader
         self._partitions = 0
         self._first_ends: dict[int, int] = {}
         self._draining = False
         self._behind = False
-        self._turn_took_s = 0.0
         self._member_until_s = -math.inf
         self._faults = faults = Faults(parts.observer)
         self._budget = PollBudget(settings.max_poll_records)
@@ -77,16 +66,17 @@ class Worker:
             faults=faults,
             timeout_s=settings.commit_timeout_s,
         )
-        self.assignment = held = Assignment(
-            parts, new_claim=self._new_claim, load=self._load, withdraw=self._withdraw_revoked
-        )
+        self.assignment = held = Assignment(parts, new_claim=self._new_claim, load=loader.load)
         self._polling = Polling(parts, settings, assignment=held, faults=faults, budget=self._budget)
-        self._timer_sweep = TimerSweep(source=parts.source, faults=faults, timeout_s=settings.claim_timeout_s)
+        self._timer_sweep = TimerSweep(
+            source=parts.source, faults=faults, raised=held.raised, timeout_s=settings.claim_timeout_s
+        )
         self._gathering = Gathering(
             clock=parts.clock,
             most_records=settings.max_batch_sessions,
             longest_s=settings.gather_ms / 1000.0,
             turn_s=min(settings.gather_ms / 1000.0 / _TURNS, _MOST_REST_S),
+            least_pause_s=settings.commit_interval_ms / 1000.0 / _TURNS,
         )
         self._checkpoints = CheckpointCycle(
             parts, settings, assignment=held, faults=faults, producer=self._producer, gathering=self._gathering
@@ -136,7 +126,6 @@ class Worker:
         A claim is loaded, and a rebuild done, in pieces, one a turn: the poll between two of them waits for nothing.
         """
         self._observer.note(LoopMoved())
-        begun_s = self._clock.monotonic_s()
         records = self._polling.poll(0.0 if self.assignment.busy else timeout_s)
         if self._producer.lost is not None:
             self._producer.rebuild()
@@ -145,18 +134,21 @@ class Worker:
             fired = self._timer_sweep.tick(self.assignment.loaded, self._budget.max_records)
             self._behind = self._polling.full or records + fired >= self._budget.max_records
             due = self._checkpoints.due
-            if self._gathering.is_over(records + fired, at_most=self._budget.max_records) or due:
-                began_s = self._clock.monotonic_s()
+            at_once = self._gathering.pause_left_s <= 0  # labelling begins a pause
+            began_s = self._clock.monotonic_s()
+            is_over = self._gathering.is_over(records + fired, at_most=self._budget.max_records)
+            if is_over or due or (at_once and self._checkpoints.wanted):
                 self._label()
                 self._budget.worked(self._gathering.waiting, self._clock.monotonic_s() - began_s)
                 self._gathering.labelled(took_s=self._clock.monotonic_s() - began_s)
-            if due:
+            if due or (at_once and self._checkpoints.wanted):
                 self._unfrozen.tell(self._sessions, behind=records >= self._budget.max_records)
-                self._checkpoints.take()
+                if not self._checkpoints.put_off():
+                    committed = self._checkpoints.take()
+                    self._gathering.checkpointed(took_s=self._clock.monotonic_s() - began_s, committed=committed)
         self._checkpoints.save()
         self._probe.run(self._partitions)
         self._observer.note(ReadinessReported(reasons=self.unready(), awaits=self._faults.awaits))
-        self._turn_took_s = self._clock.monotonic_s() - begun_s
 
     def drain(self) -> None:
         """Finish what was read, publish it, and leave the group.
@@ -167,7 +159,6 @@ class Worker:
         deadline = Deadline.after(self._clock, self._settings.drain_deadline_s)
         try:
             self._observer.note(ReadinessReported(reasons=self.unready()))
-            self._withdraw(deadline)
             if self._producer.lost is None and self._label(deadline):
                 self._checkpoints.take(deadline)
         except Exception as error:  # not where a test kills the process: nothing of that runs on
@@ -190,30 +181,6 @@ class Worker:
         parts.saving.shutdown(wait=False, cancel_futures=True)
         if fault is not None:
             raise fault
-
-    def _withdraw(self, deadline: Deadline) -> None:
-        """Count no try of what was announced and is not done any more: to stop is no failure of it.
-
-        What is not committed in time counts, as it does where the process dies; and so does what stood still for so
-        long that it may be why the worker is stopped.
-        """
-        if self._turn_took_s > _STILL_S:
-            return
-        for one in self.assignment.loaded.values():
-            one.withdraw()
-        self._commit(self.assignment.take_withdrawals(), deadline)
-
-    def _withdraw_revoked(self, withdrawals: Sequence[TransactionPart]) -> None:
-        """Do the same for partitions that go to another member, in the rebalance; one that stops has done it."""
-        if not self._draining and self._turn_took_s <= _STILL_S:
-            self._commit(withdrawals, None)
-
-    def _commit(self, withdrawals: Sequence[TransactionPart], deadline: Deadline | None) -> None:
-        if withdrawals and self._producer.lost is None:
-            try:
-                self._checkpoints.announce(*withdrawals, deadline=deadline)
-            except RetriableError as error:
-                self._observer.note(CallFailed.of("withdraw", error))
 
     def unready(self) -> tuple[str, ...]:
         """Name every reason why this worker should not count as ready; none: it is."""
@@ -240,15 +207,15 @@ class Worker:
         """Return how long a poll may wait for a first record: no longer than until a checkpoint is due."""
         if self._producer.lost is not None:
             return _POLL_S
-        return min(_POLL_S, max(_LEAST_POLL_S, self._checkpoints.due_in_s))
+        return min(_POLL_S, max(_LEAST_POLL_S, self._checkpoints.work_in_s))
 
     def _rest(self, began_s: float) -> None:
         """Let more words come, where a turn would do nothing but read them: some wait for a checkpoint already."""
-        working = self._behind or self._checkpoints.isolating or self._producer.lost is not None
+        working = self._behind or self._checkpoints.is_awaited or self._producer.lost is not None
         if working or self.assignment.claiming or self._checkpoints.due_in_s == math.inf:
             return
         took_s = self._clock.monotonic_s() - began_s
-        self._clock.sleep_s(self._gathering.rest_s(took_s, self._checkpoints.due_in_s))
+        self._clock.sleep_s(self._gathering.rest_s(took_s, self._checkpoints.work_in_s))
 
     def _advance_claims(self) -> None:
         fault = self.assignment.advance_claims()
@@ -258,12 +225,14 @@ class Worker:
             self._faults.cleared("claim")
 
     def _label(self, deadline: Deadline | None = None) -> bool:
-        loaded = self.assignment.loaded.items()
-        self._labelling.fall_back({number: one.sessions for number, one in loaded if one.unlabelled})
-        return self._labelling.run(self._sessions, deadline)
+        """Label what waits. A partition for which our own code raises is left out, and the others go on."""
+        while True:
+            loaded = self.assignment.loaded.items()
+            try:
+                self._labelling.fall_back({number: one.sessions for number, one in loaded if one.unlabelled})
+                return self._labelling.run(self._sessions, deadline)
+            except OwnFaultError as error:
+                self.assignment.raised(error)
 
     def _new_claim(self, partition: int) -> Claim:
         return Claim(partition, self._parts, self._settings, partitions=self._partitions, first_ends=self._first_ends)
-
-    def _load(self, state: ClaimResult) -> LoadRun | RebuildRun | Adoption:
-        return self._loader.load(state, announce=self._checkpoints.announce)

@@ -11,8 +11,6 @@ from caesura.worker.ports.reasons import CheckpointOutcome
 from caesura.worker.runtime.retries.faults import Faults
 from caesura.worker.runtime.retries.fencings import Fencings
 
-__all__ = ["OwnProducer"]
-
 _RETRY_WAIT_S = 0.5
 
 
@@ -40,7 +38,7 @@ class OwnProducer:
     def lose(self, reason: CheckpointOutcome) -> None:
         """Note that it must be made anew. FencedError where another process goes on using its id."""
         self.lost, self._not_before_s = reason, self._clock.monotonic_s()
-        if reason == CheckpointOutcome.PUBLISHER_FENCED and self._fencings.another():
+        if reason == CheckpointOutcome.PUBLISHER_FENCED and self._fencings.add():
             raise FencedError(
                 f"another process keeps using the transactional id {self._publisher.transactional_id}: "
                 "every worker of a deployment needs a worker.ordinal of its own"

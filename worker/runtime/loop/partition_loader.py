@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from caesura.schemas.state import SessionState
@@ -13,8 +12,6 @@ from caesura.worker.core.language.words import SegmenterFactory
 from caesura.worker.core.partition.partition import PartitionSessions
 from caesura.worker.ports.observer import PartitionCaughtUp, PartitionRebuilt
 from caesura.worker.ports.reasons import ClaimVerdict
-from caesura.worker.ports.records import NextOffset
-from caesura.worker.runtime.checkpoint.staged_checkpoint import TransactionPart
 from caesura.worker.runtime.claim.adoption import Adoption
 from caesura.worker.runtime.claim.load_run import LoadRun
 from caesura.worker.runtime.claim.rebuild import Rebuild
@@ -24,12 +21,10 @@ from caesura.worker.runtime.loop.labelling import Labelling
 from caesura.worker.runtime.partition.claim_result import ClaimResult
 from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
 from caesura.worker.runtime.retries.parking import Parked
-from caesura.worker.runtime.retries.rebuild_isolation import announcement
+from caesura.worker.runtime.retries.step_search import StepSearch
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import RuntimeSettings
 from caesura.worker.runtime.settings.totals import SessionTotals
-
-__all__ = ["PartitionLoader"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,41 +37,37 @@ class PartitionLoader:
     segmenters: SegmenterFactory
     labelling: Labelling
 
-    def load(
-        self, state: ClaimResult, *, announce: Callable[[TransactionPart], object]
-    ) -> LoadRun | RebuildRun | Adoption:
+    def load(self, state: ClaimResult, search: StepSearch) -> LoadRun | RebuildRun | Adoption:
         """Return what makes sessions of a claimed partition, piece by piece; a rebuild where its snapshots are lost.
 
         Where the offset was set from outside and is adopted there are none, and the ledger is to forget its own.
-
-        announce: commits that a rebuild is about to be tried; RetriableError where it did not commit.
         """
         if state.verdict is ClaimVerdict.BEHIND:
-            return self._rebuilding(state, announce)
+            return self._rebuilding(state, search)
         if state.verdict is ClaimVerdict.FOREIGN:
-            return self._adoption(state)
-        context = self._context(state.partition)
+            return self._adoption(state, search)
+        context = self._context(state.partition, search)
 
         def finish(sessions: PartitionSessions, totals: SessionTotals, last: SessionState | None) -> LoadedPartition:
             time = PartitionTime(max_skew_ms=self.settings.max_skew_ms, start_ms=sessions.latest_ms)
             if last is not None:
                 time.go_on_from(last.output.last_appended_ms, last.admission.event_ms)
-            return self._loaded(state, context, sessions, time, totals)
+            return self._loaded(state, search, context, sessions, time, totals)
 
         return LoadRun(
             state,
             PartitionSessions(context),
             finish=finish,
-            rebuild=lambda lost: self._rebuilding(lost, announce),
+            rebuild=lambda lost: self._rebuilding(lost, search),
         )
 
-    def _adoption(self, state: ClaimResult) -> Adoption:
-        context = self._context(state.partition)
+    def _adoption(self, state: ClaimResult, search: StepSearch) -> Adoption:
+        context = self._context(state.partition, search)
 
         def finish(known: list[str], ledger_end: int) -> LoadedPartition:
             time = PartitionTime(max_skew_ms=self.settings.max_skew_ms)
             claimed = replace(state, ledger_end=ledger_end)
-            loaded = self._loaded(claimed, context, PartitionSessions(context), time, SessionTotals())
+            loaded = self._loaded(claimed, search, context, PartitionSessions(context), time, SessionTotals())
             loaded.forget_all(dict.fromkeys(known, state.next_offset - 1))
             return loaded
 
@@ -89,17 +80,16 @@ class PartitionLoader:
             parked=lambda reason, detail: Parked(partition=state.partition, reason=reason, detail=detail),
         )
 
-    def _rebuilding(self, state: ClaimResult, announce: Callable[[TransactionPart], object]) -> RebuildRun:
-        context = self._context(state.partition)
+    def _rebuilding(self, state: ClaimResult, search: StepSearch) -> RebuildRun:
+        context = self._context(state.partition, search)
         started_s = self.parts.clock.monotonic_s()
-        label = self.labelling.fall_back if state.tries.unlabelled else self.labelling.run
         rebuild = Rebuild(
             state,
             context,
             reader=self.parts.reader,
             clock=self.parts.clock,
             settings=self.settings,
-            label=lambda sessions: label({state.partition: sessions}),
+            label=lambda sessions: self.labelling.run({state.partition: sessions}),
             forget=self.parts.engine.forget,
         )
 
@@ -113,35 +103,13 @@ class PartitionLoader:
                 claimed = replace(claimed, stored=None)
             else:
                 claimed = replace(claimed, verdict=ClaimVerdict.CAUGHT_UP, changed=done.changed)
-            loaded = self._loaded(claimed, context, rebuilt.sessions, rebuilt.time, done.totals)
+            loaded = self._loaded(claimed, search, context, rebuilt.sessions, rebuilt.time, done.totals)
             loaded.forget_all(rebuilt.forgotten)
             return loaded
 
-        return RebuildRun(
-            rebuild,
-            finish,
-            tries=state.tries,
-            announcement=lambda tries: self._announcement(state, tries),
-            announce=announce,
-        )
+        return RebuildRun(rebuild, finish)
 
-    def _announcement(self, state: ClaimResult, tries: int) -> TransactionPart:
-        metadata = announcement(
-            state.token,
-            tries,
-            topic=self.parts.source.topic,
-            partition=state.partition,
-            next_offset=state.next_offset,
-            replay_offset=state.replay_offset,
-            partitions=state.partitions,
-            transactional_id=self.settings.transactional_id,
-            ledger=state.ledger,
-            history=state.history,
-        )
-        offset = NextOffset(next_offset=state.next_offset, metadata=metadata.encode(), leader_epoch=state.leader_epoch)
-        return TransactionPart(partition=state.partition, next=offset)
-
-    def _context(self, partition: int) -> DecodingContext:
+    def _context(self, partition: int, search: StepSearch) -> DecodingContext:
         return DecodingContext(
             topic=self.parts.source.topic,
             partition=partition,
@@ -149,11 +117,13 @@ class PartitionLoader:
             models=ModelTable.of(self.parts.engine.models),
             segmenters=self.segmenters,
             looks_ahead=bool(self.settings.tentative_topic),
+            limit=search.limit,
         )
 
     def _loaded(
         self,
         state: ClaimResult,
+        search: StepSearch,
         context: DecodingContext,
         sessions: PartitionSessions,
         time: PartitionTime,
@@ -167,4 +137,5 @@ class PartitionLoader:
             counts=context.counts,
             time=time,
             totals=totals,
+            search=search,
         )

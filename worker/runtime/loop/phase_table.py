@@ -7,8 +7,6 @@ from pathlib import Path
 
 from caesura.worker.runtime.loop.phases import TRANSITIONS, Phase
 
-__all__ = ["BEGIN", "END", "phase_table", "with_table"]
-
 BEGIN = "<!-- phases: begin -->"
 END = "<!-- phases: end -->"
 _NOT_HELD = "not held"

@@ -24,7 +24,6 @@ from caesura.worker.runtime.retries.parking import Parked
 __all__ = [
     "PHASE_NAMES",
     "TRANSITIONS",
-    "AwaitingTurn",
     "ClaimAttempt",
     "Claiming",
     "Coming",
@@ -48,8 +47,7 @@ class ClaimAttempt:
     """One claim of a partition, through all the phases before it is loaded.
 
     number: claims of a worker are counted, the first one goes first. since_s, not_before_s: monotonic clock. wait_s:
-    how long to wait after the next fault. released: an operator has unparked it. loading: makes sessions of what the
-    claim has read.
+    how long to wait after the next fault. loading: makes sessions of what the claim has read.
     """
 
     number: int
@@ -57,13 +55,12 @@ class ClaimAttempt:
     since_s: float
     not_before_s: float
     wait_s: float
-    released: bool = False
     loading: LoadRun | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Claiming:
-    """Its token is raised, its committed id read, its snapshots loaded; tried again after a fault."""
+    """Its committed id is read, its stored sessions are loaded; tried again after a fault."""
 
     attempt: ClaimAttempt
 
@@ -77,33 +74,19 @@ class Rebuilding:
 
 
 @dataclass(frozen=True, slots=True)
-class AwaitingTurn:
-    """Ready, but its next step failed before, and so did that of another partition: one tries at a time.
-
-    run: its rebuild, where it comes from one.
-    """
-
-    attempt: ClaimAttempt
-    ready: LoadedPartition
-    since_s: float
-    run: RebuildRun | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Loaded:
     """It takes records, fires timers, and is part of checkpoints."""
 
     partition: LoadedPartition
 
 
-Coming: TypeAlias = Claiming | Rebuilding | AwaitingTurn
-Phase: TypeAlias = Claiming | Rebuilding | AwaitingTurn | Loaded | Parked
+Coming: TypeAlias = Claiming | Rebuilding
+Phase: TypeAlias = Claiming | Rebuilding | Loaded | Parked
 
 
 PHASE_NAMES: Final[Mapping[type[Phase], PhaseName]] = {
     Claiming: PhaseName.CLAIMING,
     Rebuilding: PhaseName.REBUILDING,
-    AwaitingTurn: PhaseName.AWAITING_TURN,
     Loaded: PhaseName.LOADED,
     Parked: PhaseName.PARKED,
 }
@@ -115,7 +98,6 @@ class PhaseEvent(StrEnum):
     ASSIGNED = "assigned"
     SESSIONS_LOST = "sessions lost"
     FAULT = "fault"
-    STEP_SUSPECTED = "step suspected"
     READY = "ready"
     CLAIM_AGAIN = "claim again"
     OPERATOR_NEEDED = "operator needed"
@@ -142,24 +124,20 @@ TRANSITIONS: tuple[Transition, ...] = (
         "Redis does not hold the committed state, or the offset is adopted",
     ),
     Transition(Claiming, PhaseEvent.READY, Loaded, "all its sessions are in memory"),
-    Transition(Claiming, PhaseEvent.STEP_SUSPECTED, AwaitingTurn, "another partition tries a suspected step now"),
-    Transition(Claiming, PhaseEvent.OPERATOR_NEEDED, Parked, "what the claim found cannot be gone on from"),
-    Transition(Rebuilding, PhaseEvent.READY, Loaded, "all its sessions are in memory, and owe their first save"),
-    Transition(Rebuilding, PhaseEvent.STEP_SUSPECTED, AwaitingTurn, "another partition tries a suspected step now"),
+    Transition(Claiming, PhaseEvent.OPERATOR_NEEDED, Parked, "the claim cannot continue from the committed offset"),
+    Transition(Rebuilding, PhaseEvent.READY, Loaded, "all its sessions are in memory, but not yet saved to Redis"),
     Transition(Rebuilding, PhaseEvent.FAULT, Claiming, "the log could not be read: the same claim is tried again"),
-    Transition(Rebuilding, PhaseEvent.OPERATOR_NEEDED, Parked, "the log cannot be read as it stands"),
-    Transition(AwaitingTurn, PhaseEvent.READY, Loaded, "its turn has come, or it has waited long enough"),
-    Transition(Loaded, PhaseEvent.CLAIM_AGAIN, Claiming, "its checkpoint did not commit for sure, or a call failed"),
-    Transition(Loaded, PhaseEvent.OPERATOR_NEEDED, Parked, "it cannot go on, and what it had staged is committed"),
+    Transition(
+        Rebuilding, PhaseEvent.OPERATOR_NEEDED, Parked, "the log cannot be read as it stands, or our code raises"
+    ),
+    Transition(Loaded, PhaseEvent.CLAIM_AGAIN, Claiming, "its checkpoint may not have committed, or a call failed"),
+    Transition(Loaded, PhaseEvent.OPERATOR_NEEDED, Parked, "it cannot go on"),
     Transition(Parked, PhaseEvent.RELEASED, Claiming, "`caesura unpark`"),
     *(
         Transition(held, PhaseEvent.ASSIGNED, Claiming, "the group assigned it anew")
-        for held in (Claiming, Rebuilding, AwaitingTurn, Loaded, Parked)
+        for held in (Claiming, Rebuilding, Loaded, Parked)
     ),
-    *(
-        Transition(held, PhaseEvent.LET_GO, None, "revoked or lost")
-        for held in (Claiming, Rebuilding, AwaitingTurn, Loaded, Parked)
-    ),
+    *(Transition(held, PhaseEvent.LET_GO, None, "revoked or lost") for held in (Claiming, Rebuilding, Loaded, Parked)),
 )
 _AFTER: Mapping[tuple[type[Phase] | None, PhaseEvent], type[Phase] | None] = {
     (one.before, one.event): one.after for one in TRANSITIONS
@@ -197,4 +175,4 @@ class Phases:
         held = self._phases.items()
         self.loaded = {number: one.partition for number, one in held if isinstance(one, Loaded)}
         self.parked = {number: one for number, one in held if isinstance(one, Parked)}
-        self.coming = {number: one for number, one in held if isinstance(one, Claiming | Rebuilding | AwaitingTurn)}
+        self.coming = {number: one for number, one in held if isinstance(one, Claiming | Rebuilding)}

@@ -1,27 +1,26 @@
-"""One poll of the input: its records go to the loaded partitions, as many as the turn's budget takes."""
+"""Polls the input and gives the records to the loaded partitions, as many as the round's budget allows."""
 
 from __future__ import annotations
 
-from caesura.worker.errors import BrokerError, FatalError, RetriableError
+from caesura.worker.errors import BrokerError, FatalError, OwnFaultError, RetriableError
 from caesura.worker.ports.reasons import ClaimWaitReason, ParkReason
 from caesura.worker.ports.records import PartitionEnd, PartitionStalled, Record
 from caesura.worker.runtime.loop.assignment import Assignment
 from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
 from caesura.worker.runtime.retries.faults import Faults
+from caesura.worker.runtime.retries.own_faults import blamed
 from caesura.worker.runtime.retries.parking import Parked
 from caesura.worker.runtime.retries.poll_budget import PollBudget
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import RuntimeSettings
 
-__all__ = ["Polling"]
-
-_NEWS_TRAVEL_S = 5.0
+_STALE_LEADER_S = 5.0
 _AGAIN_S = 0.5
-"""So long who led a partition may say, as it wakes, that it has no such offset: until it has heard of its successor."""
+"""For so long a former leader that wakes up may answer that an offset does not exist; retried after ``_AGAIN_S``."""
 
 
 class Polling:
-    """Polls; a fault costs the partition that it hit a claim, and no other one anything."""
+    """Polls. After a fault only the affected partition is claimed again."""
 
     def __init__(
         self,
@@ -42,9 +41,9 @@ class Polling:
         self.full = False
 
     def poll(self, timeout_s: float) -> int:
-        """Take what has come; return how many records and fired sessions it was. FatalError.
+        """Take the records that have come; return their number plus that of sessions whose timers fired. FatalError.
 
-        ``full`` says afterwards whether it was as much as a turn may take: there may be more.
+        ``full`` tells afterwards whether the budget was used up, so that there may be more records.
         """
         self.full = False
         most = self._budget.max_records
@@ -67,13 +66,15 @@ class Polling:
         if loaded is None:
             if isinstance(item, Record) and not self._assignment.holds(item.partition):
                 raise FatalError(f"a record of partition {item.partition}, which is not assigned to this worker")
-            return 0  # on its way to be claimed: it is sought to its committed offset before it is read
+            return 0  # being claimed: a seek to the committed offset comes before its records are read
         match item:
             case Record():
                 try:
-                    return loaded.take(item, most_timers)
+                    return blamed(item.partition, loaded.take, item, most_timers)
                 except RetriableError as error:
                     self._claim_again(item.partition, error)
+                except OwnFaultError as error:
+                    self._assignment.raised(error)
             case PartitionEnd():
                 loaded.reached_end(item.next_offset)
             case PartitionStalled():
@@ -81,9 +82,9 @@ class Polling:
         return 0
 
     def _out_of_range(self, loaded: LoadedPartition, reason: str) -> None:
-        """Park a partition whose next record retention has taken, with the range that is there.
+        """Park a partition whose next record retention has deleted; the detail has the offsets that exist.
 
-        A broker that stood still says so too, as it wakes, of what its successor has taken: then claim again.
+        A former leader that wakes up gives the same answer for records that it lacks: then claim again.
         """
         partition = loaded.partition
         try:
@@ -92,16 +93,16 @@ class Polling:
             self._claim_again(partition, error)
             return
         detail = f"{reason}: next is {loaded.next_offset}, there is {low} to {end}; see docs/operations.md"
-        if low <= loaded.next_offset and self._stalls_for_s(partition) < _NEWS_TRAVEL_S:
+        if low <= loaded.next_offset and self._stalls_for_s(partition) < _STALE_LEADER_S:
             self._claim_again(partition, BrokerError(detail), after_s=_AGAIN_S)
             return
         self._assignment.park(Parked(partition=partition, reason=ParkReason.OFFSET_OUT_OF_RANGE, detail=detail))
 
     def _stalls_for_s(self, partition: int) -> float:
-        """Return how long the partition has stalled again and again, with this time."""
+        """Return for how long the partition has stalled repeatedly, including now."""
         now_s = self._clock.monotonic_s()
         since_s, last_s = self._stalls_s.get(partition, (now_s, now_s))
-        if now_s - last_s > _NEWS_TRAVEL_S:
+        if now_s - last_s > _STALE_LEADER_S:
             since_s = now_s
         self._stalls_s[partition] = since_s, now_s
         return now_s - since_s

@@ -15,8 +15,6 @@ from caesura.worker.runtime.retries.parking import Parked, count_changed
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import RuntimeSettings
 
-__all__ = ["Probe"]
-
 _EVERY_S = 5.0
 _FIRST_AFTER_S = 1.0
 """A look asks the brokers about each partition: the first words after a start come out before it."""

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-
-import msgspec
 
 from caesura.schemas.checkpoint import CheckpointId, OffsetMetadata
 from caesura.schemas.ledger_sum import LedgerSum
@@ -14,7 +11,7 @@ from caesura.worker.ports.reasons import ClaimVerdict
 from caesura.worker.ports.records import NextOffset, OutMessage
 from caesura.worker.ports.tracer import SegmentSpan
 from caesura.worker.runtime.checkpoint.saves import SavedCheckpoint
-from caesura.worker.runtime.checkpoint.staged_checkpoint import StagedCheckpoint, TransactionPart
+from caesura.worker.runtime.checkpoint.staged_checkpoint import StagedCheckpoint
 from caesura.worker.runtime.ledger.output_records import OutputRecords
 from caesura.worker.runtime.partition.claim_result import ClaimResult
 from caesura.worker.runtime.partition.dead_letters import Refusals
@@ -22,14 +19,9 @@ from caesura.worker.runtime.partition.partition_state import PartitionState
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import RuntimeSettings
 
-__all__ = ["Staging"]
-
 
 class Staging:
-    """Stages one partition's checkpoints, and adopts those that have committed.
-
-    unproven: the state was rebuilt, and no checkpoint of it has committed yet.
-    """
+    """Stages one partition's checkpoints, and adopts those that have committed."""
 
     def __init__(
         self,
@@ -45,20 +37,22 @@ class Staging:
         self._refusals = refusals
         self._output = OutputRecords(settings=settings)
         self._forgotten: list[OutMessage] = []
-        self._committed: NextOffset | None = None
         self._token, self._nonce, self._n = claimed.token, claimed.nonce, 0
         self._history, self._ledger_end = claimed.history, claimed.ledger_end
         # A first start commits our id at once, so that a restart goes on from here and nowhere else; a rebuild commits
         # what it found to be forgotten, and is saved then. A load owes nothing.
         self._owes_checkpoint = claimed.verdict is not ClaimVerdict.GOOD
-        self.unproven = claimed.verdict in {ClaimVerdict.BEHIND, ClaimVerdict.CAUGHT_UP}
 
     @property
     def changed(self) -> bool:
         """Tell whether a checkpoint would have anything to write."""
         state = self._state
-        owes = self._owes_checkpoint or state.isolation.owes_checkpoint
-        return owes or state.position.has_moved or bool(state.sessions.touched)
+        return self._owes_checkpoint or state.position.has_moved or bool(state.sessions.touched)
+
+    @property
+    def is_awaited(self) -> bool:
+        """Tell whether a reader, or a claim's first checkpoint, waits for what has changed: more than offsets moved."""
+        return self._owes_checkpoint or self._state.sessions.has_segments or self._refusals.letters > 0
 
     def stage(self) -> StagedCheckpoint | None:
         """Collect what has changed since the last checkpoint; None where nothing has. Every session is at rest."""
@@ -79,7 +73,6 @@ class Staging:
         return StagedCheckpoint(
             partition=state.partition,
             id=checkpoint,
-            alone=self.unproven,
             messages=[*before, *self._messages(out, spans, recorded)],
             next=NextOffset(
                 next_offset=state.position.next_offset,
@@ -96,12 +89,10 @@ class Staging:
     def adopt(self, staged: StagedCheckpoint) -> None:
         """Make a staged checkpoint the committed one."""
         state = self._state
-        self._committed = staged.next
         state.position.committed(staged.next.next_offset)
         self._owes_checkpoint = False
         self._forgotten.clear()
         self._refusals.committed()
-        self.unproven = False
         state.totals.change(staged.shares)
         self._note_ledger(staged)
         saved = SavedCheckpoint(staged.id, self._history, staged.next.next_offset, self._ledger_end)
@@ -112,7 +103,6 @@ class Staging:
         resting = state.sessions.settle(living)
         for name in (*resting, *(name for name in staged.snapshots if name not in living)):
             self._parts.engine.forget(name)
-        state.unlabelled = False
 
     def _note_ledger(self, staged: StagedCheckpoint) -> None:
         """Keep where the ledger ended with this checkpoint; negative where that is not known."""
@@ -120,22 +110,6 @@ class Staging:
         if any(message.topic == ledger for message in staged.messages):
             end = self._parts.publisher.end_of(ledger, staged.partition)
             self._ledger_end = -1 if end is None else end
-
-    def take_withdrawal(self) -> TransactionPart | None:
-        """Return, once, the last commit as it was, but that it counts no try of a step announced and not begun.
-
-        None where it announced none. To be committed before anybody else can have moved the offset: it is under the
-        same id, whose state Redis holds, or will.
-        """
-        isolation, last = self._state.isolation, self._committed
-        if last is None or not isolation.withdraw(last.next_offset):
-            return None
-        metadata = OffsetMetadata.decode(last.metadata)
-        assert metadata is not None, "it is our own"
-        until_offset, tries = isolation.noted(last.next_offset)
-        metadata = msgspec.structs.replace(metadata, isolated_until_offset=until_offset, tries=tries)
-        offset = replace(last, metadata=metadata.encode())
-        return TransactionPart(partition=self._state.partition, next=offset)
 
     def forget_all(self, through: Mapping[str, int]) -> None:
         """Have the next checkpoint forget what the ledger says under these keys, each through its input offset."""
@@ -145,10 +119,6 @@ class Staging:
     def _metadata(self, checkpoint: CheckpointId, ledger: LedgerSum) -> OffsetMetadata:
         state = self._state
         replay_offset = state.sessions.replay_offset
-        isolated_until_offset, tries = state.isolation.noted(state.position.next_offset)
-        if self._owes_checkpoint and not state.position.has_moved:
-            # No step of the log is done: said like this, it hides no claim that ended before one (``moved_nothing``).
-            isolated_until_offset = max(isolated_until_offset, state.position.next_offset)
         return OffsetMetadata(
             id=checkpoint,
             topic=self._parts.source.topic,
@@ -156,8 +126,6 @@ class Staging:
             next_offset=state.position.next_offset,
             replay_offset=state.position.next_offset if replay_offset is None else replay_offset,
             partitions=state.partitions,
-            isolated_until_offset=isolated_until_offset,
-            tries=tries,
             transactional_id=self._settings.transactional_id,
             ledger=ledger,
             history=self._history,

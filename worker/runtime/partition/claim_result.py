@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from caesura.schemas.checkpoint import Manifest
 from caesura.schemas.ledger_sum import LedgerSum
 from caesura.worker.ports.reasons import ClaimVerdict
-from caesura.worker.runtime.retries.poison_isolation import RetryHistory
-from caesura.worker.runtime.retries.rebuild_isolation import RebuildTries
-
-__all__ = ["ClaimResult"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,8 +18,8 @@ class ClaimResult:
     where nothing that is stored counts. snapshots: session -> its stored snapshot. changed: what was made anew since of
     what is stored, as it would be stored; None: a session that was forgotten. ledger_end: behind the last ledger record
     of what is committed. history: as in ``checkpoint.OffsetMetadata``. replay_offset: where a rebuild begins to
-    read the input. retry_history: of the next step; lost_history: asks for the same where the sessions must be rebuilt.
-    tries: how a rebuild is to be tried. ledger: what the ledger must say. leader_epoch: of the last committed record.
+    read the input. ledger: what the ledger must say. leader_epoch: of the last committed record.
+    skips: digests of records that an operator has set aside, by input offset.
     """
 
     partition: int
@@ -38,15 +34,10 @@ class ClaimResult:
     ledger_end: int = 0
     history: str
     replay_offset: int = 0
-    retry_history: RetryHistory = field(default_factory=RetryHistory)
-    lost_history: Callable[[], RetryHistory] = RetryHistory
-    tries: RebuildTries = field(default_factory=RebuildTries)
     ledger: LedgerSum = field(default_factory=LedgerSum)
     leader_epoch: int | None = None
+    skips: Mapping[int, str] = field(default_factory=dict)
 
     def without_store(self) -> ClaimResult:
-        """Return the claim of the same partition where nothing stored is to be believed: it must be rebuilt.
-
-        BrokerError: it is not known yet how far its records are to be read with care.
-        """
-        return replace(self, verdict=ClaimVerdict.BEHIND, stored=None, snapshots={}, retry_history=self.lost_history())
+        """Return the claim of the same partition where nothing stored is to be believed: it must be rebuilt."""
+        return replace(self, verdict=ClaimVerdict.BEHIND, stored=None, snapshots={})

@@ -1,12 +1,11 @@
-"""Records that can never be applied: their dead letters, and the limit on those that a producer is to blame for."""
+"""Records that can never be applied: their dead letters, and the limit on those that bytes or our code account for."""
 
 from __future__ import annotations
 
 import hashlib
-from collections import deque
 from dataclasses import dataclass
 
-from caesura.schemas.dead_letters import DeadLetterHeader, DeadLetterReason
+from caesura.schemas.dead_letters import DeadLetterHeader
 from caesura.worker.errors import BadEventError
 from caesura.worker.ports.observer import EventRefused, Observer
 from caesura.worker.ports.reasons import ParkReason
@@ -14,8 +13,6 @@ from caesura.worker.ports.records import OutMessage, Record
 from caesura.worker.runtime.ledger.output_records import OutputRecords
 from caesura.worker.runtime.partition.partition_state import PartitionState
 from caesura.worker.runtime.settings.settings import RuntimeSettings
-
-__all__ = ["DeadLetters", "Refusals"]
 
 _MAX_KEY_BYTES = 1024
 
@@ -28,12 +25,12 @@ class DeadLetters:
     topic: str
     max_bytes: int
 
-    def letter(self, record: Record, error: BadEventError) -> OutMessage:
+    def letter(self, record: Record, error: BadEventError, *, is_bare: bool = False) -> OutMessage:
         """Return the dead letter of a record; a value beyond the limit is cut, its length and SHA-256 are kept.
 
-        Of a poisonous record nothing but these is kept: its bytes may be what makes a transaction fail.
+        is_bare: nothing but these is kept, because the topic does not take the bytes.
         """
-        max_bytes = 0 if error.reason == DeadLetterReason.POISON else self.max_bytes
+        max_bytes = 0 if is_bare else self.max_bytes
         headers = [
             (DeadLetterHeader.TOPIC, self.source_topic.encode()),
             (DeadLetterHeader.PARTITION, b"%d" % record.partition),
@@ -53,22 +50,6 @@ class DeadLetters:
         return OutMessage(topic=self.topic, partition=record.partition, key=key, value=value, headers=tuple(headers))
 
 
-class _MalformedLimit:
-    """Counts malformed events over a window of partition time; beyond the limit a partition is paused, not drained."""
-
-    def __init__(self, *, limit: int, window_s: float) -> None:
-        self._limit = limit
-        self._window_ms = window_s * 1000.0
-        self._seen_ms: deque[int] = deque()
-
-    def passed(self, now_ms: int) -> bool:
-        """Count one more; True where it is beyond the limit."""
-        self._seen_ms.append(now_ms)
-        while now_ms - self._seen_ms[0] > self._window_ms:
-            self._seen_ms.popleft()
-        return len(self._seen_ms) > self._limit
-
-
 class Refusals:
     """What one partition has refused since the last commit: the letters, and what the ledger remembers of them."""
 
@@ -82,7 +63,6 @@ class Refusals:
         self._letters = DeadLetters(
             source_topic=source_topic, topic=settings.dead_letter_topic, max_bytes=settings.max_dead_letter_bytes
         )
-        self._malformed = _MalformedLimit(limit=settings.dead_letter_limit, window_s=settings.dead_letter_window_s)
         self._messages: list[OutMessage] = []
         self._remembered: list[int] = []
 
@@ -96,15 +76,25 @@ class Refusals:
         return [*self._messages, *self._output.refused(self._state.partition, self._remembered)]
 
     def refuse(self, record: Record, error: BadEventError, time_ms: int) -> None:
-        """Set a record aside; park the partition where its producers send too many that are malformed."""
+        """Set a record aside; park the partition, instead of draining it, where too many of late were to blame."""
         partition = self._state.partition
-        self._messages.append(self._letters.letter(record, error))
+        self._messages.append(self._letters.letter(record, error, is_bare=self._state.search.bare_letters))
         if error.reason.outlives_rebuild:
             self._remembered.append(record.offset)
         self._observer.note(EventRefused(partition=partition, offset=record.offset, reason=error.reason))
-        if error.reason.counts_against_producer and self._malformed.passed(time_ms):
-            detail = f"more than {self._settings.dead_letter_limit} malformed events within the window"
+        if error.reason.is_limited and self._passes_limit(record.offset, time_ms):
+            detail = f"more than {self._settings.dead_letter_limit} malformed or poison events within the window"
             self._state.park(ParkReason.DEAD_LETTER_LIMIT, detail)
+
+    def _passes_limit(self, offset: int, now_ms: int) -> bool:
+        """Count a record; tell whether it is one too many within the window."""
+        counted = self._state.search.counted_ms
+        while counted and next(reversed(counted)) >= offset:  # read again since the last commit
+            counted.popitem()
+        counted[offset] = now_ms
+        while now_ms - counted[first := next(iter(counted))] > self._settings.dead_letter_window_s * 1000.0:
+            del counted[first]
+        return len(counted) > self._settings.dead_letter_limit
 
     def committed(self) -> None:
         """Take note that all of it is committed."""

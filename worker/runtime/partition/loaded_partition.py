@@ -12,9 +12,11 @@ from caesura.schemas.checkpoint import CheckpointId
 from caesura.worker.core.decoding.decoding_counts import DecodingCounts
 from caesura.worker.core.decoding.timeline import PartitionTime
 from caesura.worker.core.partition.partition import PartitionSessions
+from caesura.worker.errors import ContentRefusedError, OwnFaultError
+from caesura.worker.ports.reasons import ClaimVerdict, ParkReason
 from caesura.worker.ports.records import EndAnswer, Record
 from caesura.worker.runtime.checkpoint.saves import PartitionSaves
-from caesura.worker.runtime.checkpoint.staged_checkpoint import StagedCheckpoint, TransactionPart
+from caesura.worker.runtime.checkpoint.staged_checkpoint import StagedCheckpoint
 from caesura.worker.runtime.partition.checkpoint_staging import Staging
 from caesura.worker.runtime.partition.claim_result import ClaimResult
 from caesura.worker.runtime.partition.dead_letters import Refusals
@@ -23,18 +25,19 @@ from caesura.worker.runtime.partition.partition_timers import PartitionTimers
 from caesura.worker.runtime.partition.read_position import ReadPosition
 from caesura.worker.runtime.partition.record_admission import RecordAdmission
 from caesura.worker.runtime.retries.parking import Parked
-from caesura.worker.runtime.retries.poison_isolation import PoisonIsolation, StepDecision
+from caesura.worker.runtime.retries.step_search import FailedSteps, StepSearch
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import RuntimeSettings
 from caesura.worker.runtime.settings.totals import SessionTotals
 
-__all__ = ["LoadedPartition"]
-
 
 class LoadedPartition:
-    """One loaded partition: records in, timers fired, checkpoints staged and adopted."""
+    """One loaded partition: records in, timers fired, checkpoints staged and adopted.
 
-    def __init__(
+    search: says how many steps the next checkpoint may have, and how one is tried that failed.
+    """
+
+    def __init__(  # noqa: PLR0913 - what a partition is made of
         self,
         claimed: ClaimResult,
         parts: RuntimeAdapters,
@@ -44,13 +47,18 @@ class LoadedPartition:
         counts: DecodingCounts,
         time: PartitionTime,
         totals: SessionTotals,
+        search: StepSearch,
     ) -> None:
         self.partition = claimed.partition
         self.verdict = claimed.verdict
         self.nonce = claimed.nonce
         self.sessions = sessions
         self.counts = counts
-        self._announced = claimed.tries.announce
+        self._is_rebuilt = claimed.verdict in {ClaimVerdict.BEHIND, ClaimVerdict.CAUGHT_UP}
+        self._steps = int(self._is_rebuilt)
+        self._record: int | None = None
+        self._put_off = False
+        self._dead_letter_topic = settings.dead_letter_topic
         self._parts = parts
         self._state = PartitionState(
             partition=claimed.partition,
@@ -59,7 +67,8 @@ class LoadedPartition:
             counts=counts,
             time=time,
             position=ReadPosition(claimed.next_offset, claimed.leader_epoch),
-            isolation=PoisonIsolation(claimed.retry_history),
+            search=search,
+            skips=claimed.skips,
             totals=totals,
             saves=PartitionSaves(
                 claimed.partition,
@@ -99,8 +108,8 @@ class LoadedPartition:
 
     @property
     def unlabelled(self) -> bool:
-        """Tell whether the step that is done now goes without the engine."""
-        return self._state.unlabelled
+        """Tell whether the steps that are done now go without the engine."""
+        return self._state.search.unlabelled
 
     @property
     def changed(self) -> bool:
@@ -108,24 +117,31 @@ class LoadedPartition:
         return self._staging.changed
 
     @property
-    def unproven(self) -> bool:
-        """Tell whether it was rebuilt, and no checkpoint has committed since: the next one concerns nobody else."""
-        return self._staging.unproven
+    def awaits_checkpoint(self) -> bool:
+        """Tell whether the next step waits for a checkpoint."""
+        return self._steps_left <= 0
 
     @property
-    def announced(self) -> bool:
-        """Tell whether it is unproven, and a commit counts that as a failed try until the next one takes its place."""
-        return self._announced and self.unproven
+    def is_awaited(self) -> bool:
+        """Tell whether somebody waits for a checkpoint: a reader, a record that was put off, or an operator."""
+        return self._waits or self._staging.is_awaited
 
     @property
-    def isolating(self) -> bool:
-        """Tell whether the next step waits for a checkpoint of its own."""
-        return self._state.isolation.busy
+    def _steps_left(self) -> int:
+        return self._state.search.most_steps - self._steps
+
+    def refused(self, error: ContentRefusedError, staged: StagedCheckpoint) -> ParkReason | None:
+        """Take note that a broker refused what was staged; return why it parks, None: it is claimed again."""
+        message = staged.message(error.topic, error.value)
+        return self._state.search.refused(error, message, self._failed, dead_letter_topic=self._dead_letter_topic)
+
+    def raised(self, error: OwnFaultError) -> ParkReason | None:
+        """Take note that our own code raised; return why it parks, None: it is claimed again."""
+        return self._state.search.raised(error, self._failed)
 
     @property
-    def suspects(self) -> bool:
-        """Tell whether the next step has been tried before, and did not commit: others had better wait."""
-        return self._state.isolation.suspects
+    def _failed(self) -> FailedSteps:
+        return FailedSteps(steps=self._steps, record=self._record, is_rebuilt=self._is_rebuilt)
 
     def take(self, record: Record, most_timers: int = sys.maxsize) -> int:
         """Apply one record: to its session, or to the dead letters. Records must come in order of offset.
@@ -135,30 +151,34 @@ class LoadedPartition:
         changed; nothing may be made of the record.
         """
         state = self._state
-        if state.parked is not None or self._timers.crowded or record.offset < state.position.next_offset:
+        if self._waits or record.offset < state.position.next_offset:
             return 0
-        if state.isolation.stopped:  # nor is its time observed: what comes before it is applied first
-            state.isolation.put_off()
+        left = self._steps_left
+        if left <= 0:  # nor is its time observed: what comes before it is applied first
+            self._put_off = True
             return 0
         polled_ms = self._parts.clock.wall_ms()
         time_ms = state.time.observe(record.timestamp_ms, polled_ms, by_broker=record.stamped_by_broker)
-        if not self._timers.pass_isolation(time_ms):
-            state.isolation.put_off()
-            return 0
-        fired = self._timers.fire_before(time_ms, most_timers)
-        if not self._timers.crowded:
-            self._step(record, polled_ms=polled_ms, time_ms=time_ms)
+        fired = self._timers.fire_before(time_ms, min(most_timers, left))
+        self._steps += fired
+        self._put_off = fired >= left
+        if not self._waits:
+            self._steps += 1
+            # What was committed before its record is in no dead letter: alone, it shows whether it raises by itself.
+            self._put_off = self.unlabelled and self.sessions.flush((record.key or b"").decode(errors="replace"))
+        if not self._waits:
+            self._record = record.offset
+            self._records.apply(record, polled_ms=polled_ms, time_ms=time_ms)
         return fired
 
-    def _step(self, record: Record, *, polled_ms: int, time_ms: int) -> None:
-        decision = self._state.isolation.decide(record.offset)
-        if decision is not StepDecision.READ_AGAIN:
-            self._state.unlabelled = decision is StepDecision.APPLY_UNLABELLED
-            self._records.apply(record, decision, polled_ms=polled_ms, time_ms=time_ms)
+    @property
+    def _waits(self) -> bool:
+        """Tell whether no record may be applied now: it is parked, or a record was put off until a checkpoint."""
+        return self.parked is not None or self._timers.crowded or self._put_off
 
     def reached_end(self, next_offset: int) -> None:
         """Note that reading met the end: from here on it may be later than the last record says."""
-        if self.parked is None and not self._timers.crowded and not self._state.isolation.reads_again:
+        if not self._waits:
             self._state.time.reached_end(self._parts.clock.monotonic_s())
             self._state.position.reached_end(next_offset)
 
@@ -167,7 +187,9 @@ class LoadedPartition:
 
         most: of how many at most; what is left is due at the next turn.
         """
-        return self._timers.fire(most)
+        fired = self._timers.fire(min(most, self._steps_left))
+        self._steps += fired
+        return fired
 
     def question(self) -> int | None:
         """Return after which offset the leader is to be asked for the end now; None: there is nothing to be asked."""
@@ -193,8 +215,12 @@ class LoadedPartition:
     def adopt(self, staged: StagedCheckpoint) -> None:
         """Make a staged checkpoint the committed one. BrokerError: the partition must be claimed again."""
         self._staging.adopt(staged)
-        records_put_off, crowd_gone = self._state.isolation.committed(), self._timers.committed()
-        if records_put_off or crowd_gone:
+        if not self._is_rebuilt or self._steps > 1:  # a rebuild alone is not what failed: it comes before each try
+            self._state.search.committed(staged.next.next_offset)
+        self._steps, self._record, self._is_rebuilt = 0, None, False
+        put_off, self._put_off = self._put_off, False
+        crowd_gone = self._timers.committed()
+        if put_off or crowd_gone:
             self._state.position.went_back()
             self._state.time.left_end()
             self._parts.source.seek(self.partition, self.next_offset, self.position.leader_epoch)
@@ -202,18 +228,6 @@ class LoadedPartition:
     def forget_all(self, through: Mapping[str, int]) -> None:
         """Have the next checkpoint forget what the ledger says under these keys, each through its input offset."""
         self._staging.forget_all(through)
-
-    def forgive(self) -> None:
-        """Try what failed again and again as if it never had: an operator has released the partition."""
-        self._state.isolation.forgive()
-
-    def withdraw(self) -> None:
-        """Have the next checkpoint count no try of a step that is announced and not begun: the worker stops."""
-        self._state.isolation.withdraw(self.next_offset)
-
-    def take_withdrawal(self) -> TransactionPart | None:
-        """Return, once, what says the same with the last commit's offset: the partition goes to another member."""
-        return self._staging.take_withdrawal()
 
     def let_go(self) -> None:
         """Drop what the engine keeps: another member, or a new claim, goes on from what is committed."""

@@ -1,11 +1,12 @@
 """What one loaded partition has in memory; the jobs on it are files of their own.
 
 ``record_admission`` applies records, ``dead_letters`` sets refused ones aside, ``partition_timers`` fires timers,
-``staging`` makes checkpoints of what has changed; ``loaded_partition`` puts them together.
+``checkpoint_staging`` makes checkpoints of what has changed; ``loaded_partition`` puts them together.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from caesura.worker.core.decoding.decoding_counts import DecodingCounts
@@ -15,18 +16,16 @@ from caesura.worker.ports.reasons import ParkReason
 from caesura.worker.runtime.checkpoint.saves import PartitionSaves
 from caesura.worker.runtime.partition.read_position import ReadPosition
 from caesura.worker.runtime.retries.parking import Parked
-from caesura.worker.runtime.retries.poison_isolation import PoisonIsolation
+from caesura.worker.runtime.retries.step_search import StepSearch
 from caesura.worker.runtime.settings.totals import SessionTotals
-
-__all__ = ["PartitionState"]
 
 
 @dataclass(slots=True, kw_only=True)
 class PartitionState:
-    """One partition's sessions, its time, how far it is read, what is saved of it, and how its steps are tried.
+    """One partition's sessions, its time, how far it is read, what is saved of it, and what its next steps may be.
 
     partitions: the input's partition count. parked: why it takes nothing more; the loop parks it once what it has
-    staged is committed. unlabelled: whether the step that is done now goes without the engine.
+    staged is committed. skips: as in ``ClaimResult``.
     """
 
     partition: int
@@ -35,11 +34,11 @@ class PartitionState:
     counts: DecodingCounts
     time: PartitionTime
     position: ReadPosition
-    isolation: PoisonIsolation
+    search: StepSearch
     totals: SessionTotals
     saves: PartitionSaves
+    skips: Mapping[int, str]
     parked: Parked | None = None
-    unlabelled: bool = False
 
     def park(self, reason: ParkReason, detail: str) -> None:
         """Take nothing more: an operator is needed."""

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from caesura.worker.ports.clock import Clock
-from caesura.worker.ports.reasons import ParkReason
 from caesura.worker.ports.records import EndAnswer
 from caesura.worker.runtime.ledger.leader_question import LeaderQuestion
 from caesura.worker.runtime.partition.partition_state import PartitionState
-from caesura.worker.runtime.retries.poison_isolation import StepDecision
 from caesura.worker.runtime.settings.settings import RuntimeSettings
-
-__all__ = ["PartitionTimers"]
 
 
 class PartitionTimers:
@@ -27,29 +23,15 @@ class PartitionTimers:
     def fire(self, most: int) -> int:
         """Fire what is due by the partition's time, of ``most`` sessions at most; return how many had a timer fire."""
         state, time_ms = self._state, self._state.time.now_ms
-        if state.parked is not None or state.isolation.stopped or not state.sessions.is_due(time_ms):
+        if state.parked is not None or not state.sessions.is_due(time_ms):
             return 0
-        return state.sessions.tick(time_ms, most=most) if self.pass_isolation(time_ms) else 0
+        return state.sessions.tick(time_ms, most=most)
 
     def fire_before(self, time_ms: int, most: int) -> int:
         """Fire what is due before a record that is applied at ``time_ms``; ``crowded`` where something is left."""
         fired = self._state.sessions.tick(time_ms, most=most)
         self.crowded = fired >= most and self._state.sessions.is_due(time_ms)
         return fired
-
-    def pass_isolation(self, time_ms: int) -> bool:
-        """Where timers are isolated, fire some that are due, or announce it; False: a checkpoint has to come first."""
-        state = self._state
-        if not state.isolation.of_timers or not self._state.sessions.is_due(time_ms):
-            return True
-        decision = state.isolation.decide_timers()
-        if decision is StepDecision.GIVE_UP:
-            detail = "what a session's silence or end has to publish never commits; see docs/operations.md"
-            state.park(ParkReason.FLUSH_FAILS, detail)
-        elif decision is not StepDecision.READ_AGAIN:
-            state.unlabelled = decision is StepDecision.APPLY_UNLABELLED
-            state.sessions.tick(time_ms, most=state.isolation.max_timers)
-        return False
 
     def committed(self) -> bool:
         """Take note of a checkpoint; True where a crowd is gone, and the record that met it is to be read again."""

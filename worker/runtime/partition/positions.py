@@ -1,9 +1,9 @@
-"""How far each partition that is held has come, loaded or not, and how old its oldest unread record is.
+"""Measures the position of each held partition, loaded or not, and the age of its oldest unread record.
 
-What counts is what is committed: a partition whose checkpoints are refused, one that is being claimed and one that is
-parked are as far behind as their words are old. Where nothing was read to tell, the record itself is asked.
+The committed offset counts, also for a partition that is parked, being claimed, or whose checkpoints are refused. If no
+record was read, the oldest one is looked up.
 
-The end counts open transactions: one that hangs in the input holds every word behind it back (``held``).
+The end includes open transactions: one that hangs in the input holds back all records behind it (``held``).
 """
 
 from __future__ import annotations
@@ -17,14 +17,12 @@ from caesura.worker.ports.observer import Observer, PositionMeasured, SessionsCo
 from caesura.worker.ports.word_source import WordSource
 from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
 
-__all__ = ["Positions"]
-
 _HELD_S = 60.0
-"""A transaction that is open for longer hangs: brokers end one after a minute, unless its producer asked for more."""
+"""A longer transaction hangs: brokers end one after a minute by default."""
 
 
 class Positions:
-    """Measures; what it had to look up is kept until the partition has moved."""
+    """Measures positions. A looked-up record time is cached until the partition moves."""
 
     def __init__(
         self, *, source: WordSource, reader: LogReader, clock: Clock, observer: Observer, timeout_s: float
@@ -40,15 +38,15 @@ class Positions:
 
     @property
     def held(self) -> list[int]:
-        """The partitions whose input an open transaction has held back for a minute."""
+        """The partitions whose input an open transaction has held back for at least a minute."""
         now_s = self._clock.monotonic_s()
         return sorted(number for number, (_, since_s) in self._open_since.items() if now_s - since_s >= _HELD_S)
 
     def measure(self, loaded: Mapping[int, LoadedPartition], waiting: Collection[int]) -> None:
-        """Tell of partitions that are loaded, and of those that wait: to be claimed, or for an operator. BrokerError.
+        """Report the loaded partitions and the waiting ones (to be claimed, or parked). BrokerError.
 
-        The first that is not to be had ends it: its leader is away, or a transaction on its offset is open. The next
-        time begins with those after it, so that it keeps nobody else untold.
+        It stops at the first partition without an answer (its leader is away, or a transaction on its offset is open).
+        The next call begins with the partitions after that one, so that the others are reported.
         """
         self._open_since = {number: one for number, one in self._open_since.items() if number in {*loaded, *waiting}}
         for number in sorted({*loaded, *waiting}, key=lambda one: (one <= self._last, one)):
@@ -64,25 +62,25 @@ class Positions:
         next_offset, read_to_ms = held.position.unread_since
         if not held.position.is_unread(stable_end):
             read_to_ms = self._clock.wall_ms()
-        self._tell(number, next_offset, stable_end, read_to_ms, is_read=not held.position.is_unread(stable_end))
+        self._report(number, next_offset, stable_end, read_to_ms, is_read=not held.position.is_unread(stable_end))
         by_status = {status.value: count for status, count in held.sessions.statuses().items()}
         self._observer.note(SessionsCounted(partition=number, by_status=by_status))
 
     def _measure_waiting(self, number: int) -> bool:
-        """Tell of a partition that is not loaded; False where its offset is not to be had now."""
+        """Report a partition that is not loaded; False if its committed offset cannot be read now."""
         try:
             committed = self._source.committed([number], self._timeout_s)[number]
         except BrokerError:
             return False
         low, stable_end = self._source.watermarks(number, self._timeout_s)
         next_offset = committed.next_offset if committed is not None else low
-        self._tell(number, next_offset, stable_end, None, is_read=next_offset >= stable_end)
+        self._report(number, next_offset, stable_end, None, is_read=next_offset >= stable_end)
         return True
 
-    def _tell(
+    def _report(
         self, partition: int, next_offset: int, stable_end: int, read_to_ms: int | None, *, is_read: bool
     ) -> None:
-        """Tell of a partition. stable_end: where the first open transaction begins. is_read: all before it is read."""
+        """Report a partition. stable_end: begin of the first open transaction. is_read: all before it is read."""
         _, end_offset = self._reader.bounds(self._source.topic, partition, self._timeout_s)
         held_ms = self._held_ms(partition, stable_end, end_offset)
         now_ms = self._clock.wall_ms()
@@ -100,7 +98,7 @@ class Positions:
         )
 
     def _held_ms(self, partition: int, stable_end: int, end_offset: int) -> int:
-        """Return for how long the transaction has been seen open that begins at ``stable_end``; 0 where none is."""
+        """Return for how long the open transaction at ``stable_end`` has been seen, in ms; 0 without one."""
         if end_offset <= stable_end:
             self._open_since.pop(partition, None)
             return 0
@@ -112,7 +110,7 @@ class Positions:
         return round((now_s - since_s) * 1000)
 
     def _appended_ms(self, partition: int, next_offset: int, end_offset: int) -> int | None:
-        """Return when the first record that is left was appended; None where there is none."""
+        """Return when the first unread record was appended, in ms since 1970; None if all are read."""
         known = self._looked_up.get(partition)
         if known is not None and known[0] == next_offset:
             return known[1]

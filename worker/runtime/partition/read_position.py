@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from caesura.worker.ports.records import Record
 
-__all__ = ["ReadPosition"]
-
 
 @dataclass(slots=True)
 class ReadPosition:

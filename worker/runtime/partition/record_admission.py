@@ -6,19 +6,18 @@ from caesura.schemas.dead_letters import DeadLetterReason
 from caesura.schemas.errors import NewerVersionError
 from caesura.worker.core.decoding.admission import OfferOutcome
 from caesura.worker.core.decoding.context import Origin
-from caesura.worker.errors import BadEventError
+from caesura.worker.errors import BadEventError, OwnFaultError
 from caesura.worker.ports.observer import EventRepeated
 from caesura.worker.ports.reasons import ParkReason
 from caesura.worker.ports.records import Record
+from caesura.worker.runtime.claim.skips import is_skipped
 from caesura.worker.runtime.partition.dead_letters import Refusals
 from caesura.worker.runtime.partition.partition_state import PartitionState
 from caesura.worker.runtime.partition.record_decoding import read_event
+from caesura.worker.runtime.retries.own_faults import blamed
 from caesura.worker.runtime.retries.parking import count_changed
-from caesura.worker.runtime.retries.poison_isolation import StepDecision
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import RuntimeSettings
-
-__all__ = ["RecordAdmission"]
 
 
 class RecordAdmission:
@@ -32,14 +31,15 @@ class RecordAdmission:
         self._settings = settings
         self._refusals = refusals
 
-    def apply(self, record: Record, decision: StepDecision, *, polled_ms: int, time_ms: int) -> None:
+    def apply(self, record: Record, *, polled_ms: int, time_ms: int) -> None:
         """Apply a record, or refuse it, and go beyond it; where it parks the partition, it may stand there.
 
         BrokerError: nobody answered whether the partition count has changed; nothing may be made of the record.
+        OwnFaultError: our own code raised in the record's session.
         """
         state = self._state
         try:
-            self._offer(record, decision, polled_ms=polled_ms, time_ms=time_ms)
+            self._offer(record, polled_ms=polled_ms, time_ms=time_ms)
         except NewerVersionError as error:
             # Not a dead letter: a newer worker can apply it. The partition stands here until there is one.
             state.park(ParkReason.NEWER_EVENT, str(error))
@@ -53,21 +53,35 @@ class RecordAdmission:
             self._refusals.refuse(record, error, time_ms)
         state.position.applied(record)
 
-    def _offer(self, record: Record, decision: StepDecision, *, polled_ms: int, time_ms: int) -> None:
-        if decision is StepDecision.GIVE_UP:
-            raise BadEventError(
-                DeadLetterReason.POISON, "the record was tried alone, again and again, and never committed"
-            )
+    def _offer(self, record: Record, *, polled_ms: int, time_ms: int) -> None:
         state = self._state
-        event = read_event(record, partitions=state.partitions, partitioner=self._settings.partitioner)
+        if is_skipped(state.skips, record):
+            raise BadEventError(DeadLetterReason.SKIPPED, "an operator had the record set aside")
+        if record.offset in state.search.given_up:
+            raise BadEventError(DeadLetterReason.POISON, "no transaction could hold what came of the record alone")
+        try:
+            event = blamed(
+                state.partition,
+                read_event,
+                record,
+                partitions=state.partitions,
+                partitioner=self._settings.partitioner,
+            )
+            trace = blamed(state.partition, self._parts.tracer.context_of, record)
+        except OwnFaultError as error:  # no session has been touched yet
+            raise BadEventError(DeadLetterReason.POISON, f"reading the record raised {error}") from None
         origin = Origin(
             offset=record.offset,
             appended_ms=record.timestamp_ms,
             polled_ms=polled_ms,
             time_ms=time_ms,
-            trace=self._parts.tracer.context_of(record),
+            trace=trace,
         )
-        offered = state.sessions.offer(event, origin)
+        try:
+            offered = blamed(state.partition, state.sessions.offer, event, origin)
+        except OwnFaultError as error:
+            error.record = record.offset
+            raise
         if offered.outcome is OfferOutcome.REPEAT:
             self._parts.observer.note(EventRepeated(partition=state.partition))
         elif offered.reason is not None:

@@ -10,8 +10,6 @@ from caesura.worker.errors import BadEventError
 from caesura.worker.ports.records import Record
 from caesura.worker.runtime.settings.settings import Partitioner
 
-__all__ = ["read_event"]
-
 _PRODUCER_OPTION = {
     Partitioner.MURMUR2: "Java's default or librdkafka's partitioner=murmur2_random",
     Partitioner.CRC32: "librdkafka's partitioner=consistent_random",

@@ -7,22 +7,27 @@ answer: it is heard at a later turn, and a leader that is slow, or away, holds u
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from caesura.worker.errors import BrokerError
+from caesura.worker.errors import BrokerError, OwnFaultError
 from caesura.worker.ports.word_source import WordSource
 from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
 from caesura.worker.runtime.retries.faults import Faults
-
-__all__ = ["TimerSweep"]
+from caesura.worker.runtime.retries.own_faults import blamed
 
 
 class TimerSweep:
-    """One walk over the partitions a turn. timeout_s: how long a leader may take to answer."""
+    """One walk over the partitions a turn.
 
-    def __init__(self, *, source: WordSource, faults: Faults, timeout_s: float) -> None:
+    raised: is told where our own code raised. timeout_s: how long a leader may take to answer.
+    """
+
+    def __init__(
+        self, *, source: WordSource, faults: Faults, raised: Callable[[OwnFaultError], object], timeout_s: float
+    ) -> None:
         self._source = source
         self._faults = faults
+        self._raised = raised
         self._timeout_s = timeout_s
         self._unanswered: set[int] = set()
         self._turns = 0
@@ -32,7 +37,10 @@ class TimerSweep:
         self._hear(loaded)
         fired = 0
         for partition in self._in_turn(loaded):
-            fired += loaded[partition].tick(most - fired)
+            try:
+                fired += blamed(partition, loaded[partition].tick, most - fired)
+            except OwnFaultError as error:
+                self._raised(error)
         self._ask(loaded)
         return fired
 

@@ -22,8 +22,6 @@ from caesura.worker.ports.observer import Observer
 from caesura.worker.ports.service_events import UnfrozenReported
 from caesura.worker.ports.tentative_publisher import TentativePublisher
 
-__all__ = ["UnfrozenWords"]
-
 _BUDGET_S = 0.01
 _Key = tuple[int, str]
 
@@ -58,7 +56,11 @@ class UnfrozenWords:
         passed_over = self._looks.pass_over() if behind else 0
         offered = 0
         for key in self._looks.due(began_s):
-            offered += self._look(self.publisher, key, partitions)
+            try:
+                offered += self._look(self.publisher, key, partitions)
+            except Exception:  # noqa: BLE001 - rule 1: whatever our own code raises here, a frozen word does not wait for it
+                self._looks.forget(key)
+                passed_over += 1
             if self.clock.monotonic_s() - began_s > _BUDGET_S:
                 break
         dropped = self.publisher.take_dropped()
@@ -76,7 +78,7 @@ class UnfrozenWords:
         if tentative is not None and tentative.words:
             self._looks.told(key, self.clock.monotonic_s())
             if self.redaction and sessions is not None:
-                tentative = self.redaction.tentative(tentative, sessions.said_before(name))
+                tentative, _ = self.redaction.tentative(tentative, sessions.said_before(name))
             return publisher.offer(number, name.encode(), encode_tentative(tentative, self.wire))
         self._looks.forget(key)
         return False

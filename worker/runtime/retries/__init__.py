@@ -1,1 +1,1 @@
-"""How a step that failed is tried again: isolation of a record, of a rebuild, faults and parking."""
+"""Faults and parking, and how a step is found and tried that a broker refuses or our own code raises for."""

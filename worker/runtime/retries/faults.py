@@ -8,8 +8,6 @@ from caesura.worker.errors import AwaitedBroker, RetriableError
 from caesura.worker.ports.observer import CallFailed, Observer
 from caesura.worker.ports.reasons import CheckpointOutcome
 
-__all__ = ["Faults"]
-
 
 class Faults:
     """Part of the reasons why a worker is not ready."""
@@ -35,7 +33,7 @@ class Faults:
         self._observer.note(CallFailed.of(what, error))
 
     def dropped(self, reason: CheckpointOutcome, awaits: AwaitedBroker | None = None) -> None:
-        """Note a partition that was left out of a checkpoint. awaits: the broker that did not answer."""
+        """Note a checkpoint that did not commit for sure. awaits: the broker that did not answer."""
         self._note("checkpoint", reason, awaits)
 
     def input_held(self, partitions: Sequence[int]) -> None:

@@ -1,4 +1,4 @@
-"""How often lately somebody else began to use this worker's transactional id: two live workers of one ordinal."""
+"""Counts how often another producer took this worker's transactional id: a sign of two workers with one ordinal."""
 
 from __future__ import annotations
 
@@ -6,23 +6,21 @@ from collections import deque
 
 from caesura.worker.ports.clock import Clock
 
-__all__ = ["Fencings"]
-
 _MOST = 5
 _WITHIN_S = 30.0
 
 
 class Fencings:
-    """Counts over a window, commits between them or not: two that fence each other by turns both commit now and then.
+    """Counts fencings within a window. Commits do not reset it, because two such workers both commit now and then.
 
-    Whoever comes to the limit first stops, without making its producer anew, so that the other one is fenced no more.
+    The worker that reaches the limit first stops without a new producer, so the other one is fenced no more.
     """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._at_s: deque[float] = deque(maxlen=_MOST)
 
-    def another(self) -> bool:
-        """Count one more; tell whether that is too many for a peer that ended what a dead worker left open."""
+    def add(self) -> bool:
+        """Count one; tell whether it is too many to come from claims that end a dead worker's transactions."""
         self._at_s.append(self._clock.monotonic_s())
         return len(self._at_s) == _MOST and self._at_s[-1] - self._at_s[0] <= _WITHIN_S

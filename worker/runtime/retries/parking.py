@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from caesura.worker.ports.reasons import ParkReason
 
-__all__ = ["Parked", "count_changed"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parked:

@@ -7,8 +7,6 @@ short turn, halved after a long one. Under overload nothing is dropped; what is 
 
 from __future__ import annotations
 
-__all__ = ["PollBudget"]
-
 _TARGET_S = 1.0
 _FIRST_RECORDS = 64
 

@@ -6,8 +6,6 @@ from enum import StrEnum
 
 from caesura.worker.core.partition.partitioning import crc32_partition, murmur2_partition
 
-__all__ = ["Partitioner", "StartAt", "Traces"]
-
 
 class StartAt(StrEnum):
     """Where a partition that nobody ever committed is read from."""

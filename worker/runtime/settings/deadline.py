@@ -6,8 +6,6 @@ from typing import Self
 
 from caesura.worker.ports.clock import Clock
 
-__all__ = ["Deadline"]
-
 
 class Deadline:
     """A point in monotonic time that the calls of one undertaking share."""

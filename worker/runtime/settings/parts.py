@@ -15,10 +15,7 @@ from caesura.worker.ports.session_store import SessionStore
 from caesura.worker.ports.tentative_publisher import TentativePublisher
 from caesura.worker.ports.tracer import Tracer
 from caesura.worker.ports.word_source import WordSource
-from caesura.worker.runtime.settings.inline_executor import InlineExecutor
 from caesura.worker.runtime.settings.untraced import Untraced
-
-__all__ = ["RuntimeAdapters"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +33,6 @@ class RuntimeAdapters:
     engine: Engine
     clock: Clock
     observer: Observer
+    saving: Executor
     tentative: TentativePublisher | None = None
     tracer: Tracer = field(default_factory=Untraced)
-    saving: Executor = field(default_factory=InlineExecutor)

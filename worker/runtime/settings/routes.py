@@ -11,8 +11,6 @@ from caesura.worker.core.overlays.redaction import Redacted
 from caesura.worker.core.rendering.cleaning import CleaningLevel
 from caesura.worker.core.rendering.rendering import Style
 
-__all__ = ["Route", "require_topic"]
-
 _TARGET = re.compile(TARGET_PATTERN)
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 

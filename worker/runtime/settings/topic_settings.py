@@ -11,76 +11,41 @@ from msgspec import Meta
 from caesura.worker.core.overlays.redaction import Redacted, Redaction
 from caesura.worker.runtime.settings.routes import Route, require_topic
 
-__all__ = ["TopicSettings"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicSettings:
-    """What has a name in the cluster. Raises ValueError where one name has two purposes."""
+    """What has a name in the cluster. Raises ValueError where one name has two purposes.
+
+    deployment: Prefix of group, transactional ids, ledger and Redis keys. Two deployments share no state.
+    input_topic: Topic of the word events.
+    segment_topic: Topic of the segments.
+    dead_letter_topic: Topic of the events that can never be applied.
+    ledger_topic: Compacted topic from which sessions are rebuilt. Empty: ``<deployment>.ledger``.
+    claims_topic: Topic of ``caesura skip``. A claim commits an offset to it to check that the group's coordinator is
+        current (ADR 0047). Empty: ``<deployment>.claims``.
+    routes: Translation routes, each ``target=topic`` or ``target=topic:rendering`` (``verbatim``, ``marked``,
+        ``fluent``). As tables in a file they also take ``keep_fillers``, ``keep_reparanda``, ``cleaning`` (``off``,
+        ``light``, ``medium``, ``full``), ``numbers`` (``words``, ``digits``) and ``redact`` (``numbers``, ``cards``,
+        ``emails``, ``letters``, ``names``: docs/privacy.md).
+    tentative_topic: Topic of words that are not frozen yet, with labels that may change (``asr.tentative``). Empty:
+        they are not published. Under load these records are left out first.
+    tentative_redact: What to redact in the records of ``tentative_topic``, as ``redact`` of a route.
+    redacted_names: Names and phrases that ``names`` redacts, compared without case, marks and spaces.
+    """
 
     deployment: Annotated[
-        str,
-        Meta(
-            pattern=r"^[a-z0-9][a-z0-9-]{0,31}$",
-            description="Prefix of group, transactional ids, ledger and Redis keys; two deployments never meet.",
-            extra={"change": "a new deployment starts with no state"},
-        ),
+        str, Meta(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$", extra={"change": "a new deployment starts with no state"})
     ] = "caesura"
-    input_topic: Annotated[str, Meta(description="Topic of the word events.", extra={"change": "never"})] = "asr.words"
-    segment_topic: Annotated[str, Meta(description="Topic of the segments.", extra={"change": "at a roll-out"})] = (
-        "asr.segments"
-    )
-    dead_letter_topic: Annotated[
-        str, Meta(description="Topic of the events that can never be applied.", extra={"change": "at a roll-out"})
-    ] = "asr.words.dead"
-    ledger_topic: Annotated[
-        str,
-        Meta(
-            description="Compacted topic from which sessions are rebuilt; empty: `<deployment>.ledger`.",
-            extra={"change": "never"},
-        ),
-    ] = ""
-    claims_topic: Annotated[
-        str,
-        Meta(
-            description="Topic that stays empty: offsets committed to it show a claim that no former coordinator "
-            "answers (ADR 0047); empty: `<deployment>.claims`.",
-            extra={"change": "at a roll-out"},
-        ),
-    ] = ""
-    routes: Annotated[
-        tuple[Route, ...],
-        Meta(
-            description="Translation routes, each `target=topic` or `target=topic:rendering` (`verbatim`, `marked`, "
-            "`fluent`); as tables in a file also `keep_fillers`, `keep_reparanda`, `cleaning` (`off`, `light`, "
-            "`medium`, `full`), `numbers` (`words`, `digits`) and `redact` (`numbers`, `cards`, `emails`, `letters`, "
-            "`names`: docs/privacy.md).",
-            extra={"change": "at a roll-out; a session goes on where it is"},
-        ),
-    ] = ()
-    tentative_topic: Annotated[
-        str,
-        Meta(
-            description="Topic of words that are not frozen yet, with labels that may change (`asr.tentative`); empty: "
-            "none are published. Nothing rests on it, and under load it is the first to give way.",
-            extra={"change": "at a roll-out"},
-        ),
-    ] = ""
+    input_topic: Annotated[str, Meta(extra={"change": "never"})] = "asr.words"
+    segment_topic: str = "asr.segments"
+    dead_letter_topic: str = "asr.words.dead"
+    ledger_topic: Annotated[str, Meta(extra={"change": "never"})] = ""
+    claims_topic: str = ""
+    routes: Annotated[tuple[Route, ...], Meta(extra={"change": "at a roll-out; a session goes on where it is"})] = ()
+    tentative_topic: str = ""
 
-    tentative_redact: Annotated[
-        tuple[Redacted, ...],
-        Meta(
-            description="What the records of `tentative_topic` do not carry, as `redact` of a route.",
-            extra={"change": "at a roll-out"},
-        ),
-    ] = ()
-    redacted_names: Annotated[
-        tuple[str, ...],
-        Meta(
-            description="Names and phrases that `names` redacts, compared without case, marks and spaces.",
-            extra={"change": "at a roll-out"},
-        ),
-    ] = ()
+    tentative_redact: tuple[Redacted, ...] = ()
+    redacted_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("input_topic", "segment_topic", "dead_letter_topic"):
@@ -96,7 +61,10 @@ class TopicSettings:
             raise ValueError("every topic has one purpose, and two settings name the same one")
         if len({route.target for route in self.routes}) != len(self.routes):
             raise ValueError("routes: a target is named twice")
-        kinds = {kind for route in self.routes for kind in route.redact} | set(self.tentative_redact)
+        self.require_names({kind for route in self.routes for kind in route.redact} | set(self.tentative_redact))
+
+    def require_names(self, kinds: Iterable[Redacted]) -> None:
+        """Raise ValueError if names are to be redacted and there are none."""
         if Redacted.NAMES in kinds and not self.redacted_names:
             raise ValueError("names are to be redacted, and redacted_names holds none")
 

@@ -8,8 +8,6 @@ from typing import NamedTuple
 from caesura.schemas.digests import digest_of, digest_sum
 from caesura.schemas.ledger_sum import LedgerSum, decode_published, published_digest
 
-__all__ = ["SessionShare", "SessionTotals", "snapshot_digest"]
-
 
 class SessionShare(NamedTuple):
     """What one session adds: to the digest of snapshots, and to the ledger's sum (None: it has published nothing)."""

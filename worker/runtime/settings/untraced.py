@@ -8,8 +8,6 @@ from caesura.worker.core.decoding.segment_writer import OutSegment
 from caesura.worker.ports.records import Record
 from caesura.worker.ports.tracer import SegmentSpan, Tracer
 
-__all__ = ["Untraced"]
-
 
 class Untraced(Tracer):
     """Traces nothing."""

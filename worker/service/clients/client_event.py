@@ -8,8 +8,6 @@ import msgspec
 
 from caesura.schemas.events import SessionOptions, WordsEvent
 
-__all__ = ["ClientEvent"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientEvent:

@@ -19,13 +19,15 @@ from caesura.schemas.events import SessionOptions, WordsEvent
 from caesura.schemas.segments import Segment
 from caesura.schemas.tentative import Tentative
 from caesura.worker.core.decoding.admission import OfferOutcome
+from caesura.worker.core.overlays.beside import Beside
 from caesura.worker.core.partition.paced_looks import PacedLooks
 from caesura.worker.ports.clock import Clock
 from caesura.worker.service.clients.client_event import ClientEvent
 from caesura.worker.service.clients.session_pool import PoolTurn, SessionPool, end_event
 from caesura.worker.service.server.messages import RefusalReason, ServeReason
 
-__all__ = ["DecodingThread", "Outlet"]
+MAY_COME_AGAIN = (DeadLetterReason.TOO_MANY_SESSIONS, DeadLetterReason.SESSION_ENDED)
+"""Why a session takes no event now, and takes the same one later."""
 
 _TURN_S = 0.1
 """How long sessions that have much to do may keep a new event waiting."""
@@ -44,12 +46,12 @@ class Outlet(Protocol):
         """
         ...
 
-    def frozen(self, segment: Segment) -> None:
-        """Take a segment, its session named as the connection named it."""
+    def frozen(self, segment: Segment, beside: Beside) -> None:
+        """Take a segment, its session named as the connection named it, and the words around its own."""
         ...
 
-    def revisable(self, tentative: Tentative) -> None:
-        """Take a session's unfrozen words of now."""
+    def revisable(self, tentative: Tentative, before: tuple[str, ...]) -> None:
+        """Take a session's unfrozen words of now, and the model's view of frozen words before them."""
         ...
 
     @property
@@ -109,6 +111,8 @@ class DecodingThread:
         self._stopping = False
         self._sessions: dict[int, dict[str, _Last]] = {}
         self._looks: dict[int, PacedLooks[str]] = {}
+        self._refused: dict[int, tuple[int, str, DeadLetterReason]] = {}
+        """A connection's message and session that may come again: what follows in it must not be taken before it."""
         self._thread = threading.Thread(target=self._run, name="decoding", daemon=True)
 
     def start(self) -> None:
@@ -186,6 +190,13 @@ class DecodingThread:
             return
         said, name = offered.said, offered.said.event.session
         last = self._sessions.get(offered.connection, {}).get(name)
+        number, refused, why = self._refused.get(offered.connection, (0, "", None))
+        if why is not None and (number, refused) == (offered.number, name):
+            if last is not None:
+                self._sessions[offered.connection][name] = _Last(said=said, event=last.event)
+            outlet.refused(offered.number, said, why)
+            outlet.at_rest(name)
+            return
         event = said.behind(None if last is None else last.event, outlet.options)
         key = f"{offered.connection}:{name}"
         admission = self._pool.offer(msgspec.structs.replace(event, session=key))
@@ -194,6 +205,8 @@ class DecodingThread:
                 event = last.event
             self._sessions.setdefault(offered.connection, {})[name] = _Last(said=said, event=event)
             self._changed_for(offered.connection, name, outlet)
+        if admission.reason in MAY_COME_AGAIN:
+            self._refused[offered.connection] = (offered.number, name, admission.reason)
         if admission.reason is not None:
             outlet.refused(offered.number, said, admission.reason)
         elif admission.outcome is OfferOutcome.REPEAT:
@@ -207,17 +220,18 @@ class DecodingThread:
     def _let_go(self, connection: int) -> None:
         with self._changed:
             self._outlets.pop(connection, None)
+        self._refused.pop(connection, None)
         for name in self._sessions.pop(connection, {}):
             self._pool.drop(f"{connection}:{name}")
         self._looks.pop(connection, None)
 
     def _give(self, turn: PoolTurn) -> None:
-        for segment in turn.segments:
-            connection, name = _whose(segment.session)
+        for out in turn.written:
+            connection, name = _whose(out.segment.session)
             outlet = self._outlets.get(connection)
             if outlet is None:
                 continue
-            outlet.frozen(msgspec.structs.replace(segment, session=name))
+            outlet.frozen(msgspec.structs.replace(out.segment, session=name), out.beside)
             self._changed_for(connection, name, outlet)
         for key in turn.at_rest:
             connection, name = _whose(key)
@@ -237,9 +251,11 @@ class DecodingThread:
         for connection, looks in self._looks.items():
             for name in looks.due(now_s):
                 looks.told(name, now_s)
-                tentative = self._pool.tentative(f"{connection}:{name}")
+                key = f"{connection}:{name}"
+                tentative = self._pool.tentative(key)
                 if tentative is not None:
-                    self._outlets[connection].revisable(msgspec.structs.replace(tentative, session=name))
+                    tentative = msgspec.structs.replace(tentative, session=name)
+                    self._outlets[connection].revisable(tentative, self._pool.said_before(key))
 
     def _changed_for(self, connection: int, name: str, outlet: Outlet) -> None:
         """Take note that a session has changed, if its unfrozen words are wanted."""

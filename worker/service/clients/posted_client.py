@@ -29,8 +29,6 @@ from caesura.worker.service.server.messages import (
 )
 from caesura.worker.settings.serving import ServeSettings
 
-__all__ = ["BodyReader", "PostedClient", "SegmentLog"]
-
 _KEPT_ENDED_S = 60.0
 """So long the numbers and segments of a session that has ended are kept for requests that are sent again."""
 
@@ -42,22 +40,28 @@ _MOST_FORM_FIELDS = 100
 class BodyReader:
     """Reads bodies of one path: a message, an array of them, one a line, or a form; up to the first that is refused.
 
-    A numbered event that was read before is passed over, also after its session's end. taken, repeated: messages of the
-    last body.
+    A numbered event that was read before is passed over, also after its session's end; one that its session refused may
+    come again. taken, repeated: messages of the last body; of events those that were not refused.
     """
 
     def __init__(self, frames: FrameReader, opening: Opening) -> None:
         self._frames = frames
         self._opening = opening
         self._highest: tuple[int, int] | None = None
-        self._before: tuple[int, int] | None = None
+        self._refused: tuple[int, int] | None = None
         self.content_type = ""
-        self.taken = self.repeated = 0
+        self.repeated = self.refused_events = self._read = 0
+
+    @property
+    def taken(self) -> int:
+        """Return how many messages of the last body were taken."""
+        return self._read - (self.refused_events if self._opening.format is None else 0)
 
     def read(self, frame: str | bytes) -> Iterator[ClientEvent]:
         """Yield the events of a body. RefusedMessageError."""
-        self.taken = self.repeated = 0
-        self._before = self._highest
+        self.repeated = self.refused_events = self._read = 0
+        if self._refused is not None:
+            self._highest, self._refused = self._refused, None
         messages = _messages(frame, self.content_type)
         for place, message in enumerate(messages):
             repeated = self.repeated
@@ -66,7 +70,7 @@ class BodyReader:
             except RefusedMessageError as error:
                 where = f"messages[{place}]: " if len(messages) > 1 else ""
                 raise RefusedMessageError(error.reason, where + error.detail) from None
-            self.taken += repeated == self.repeated
+            self._read += repeated == self.repeated
 
     def _is_new(self, said: ClientEvent) -> bool:
         event = said.event
@@ -89,9 +93,12 @@ class BodyReader:
         """Take note that a session is over; its numbers are kept."""
         self._frames.ended(session)
 
-    def forget_numbers(self) -> None:
-        """Take note that the body's session was not begun: what was read of it may come again."""
-        self._highest = self._before
+    def refused(self, said: ClientEvent) -> None:
+        """Take note that an event was not taken, nor any later one of its body: they may come again."""
+        self.refused_events += 1
+        if said.numbered:
+            before = (said.event.epoch, said.event.seq - 1)
+            self._refused = before if self._refused is None else min(before, self._refused)
 
 
 def _messages(body: str | bytes, content_type: str) -> list[str]:
@@ -233,8 +240,6 @@ class PostedClient:
         if isinstance(message, Ended):
             self._ended = True
             self._expire_ended()
-        if isinstance(message, Refused) and message.reason is DeadLetterReason.TOO_MANY_SESSIONS:
-            self.reader.forget_numbers()
 
     def _expire_ended(self) -> None:
         """Give a session that has ended less time than a silent one."""

@@ -22,7 +22,7 @@ from caesura.worker.ports.service_events import ClientRefused
 from caesura.worker.service.clients.posted_client import BodyReader, PostedClient
 from caesura.worker.service.clients.reading import FrameReader, RefusedMessageError, read_opening
 from caesura.worker.service.clients.word_connection import Client, WordConnection
-from caesura.worker.service.server.auth import admits_host, admits_origin, admits_token
+from caesura.worker.service.server.auth import FOREIGN_HOST, admits_host, admits_origin, admits_token
 from caesura.worker.service.server.connections import Connections
 from caesura.worker.service.server.messages import (
     Closing,
@@ -33,12 +33,11 @@ from caesura.worker.service.server.messages import (
     ServeReason,
 )
 from caesura.worker.settings.serving import ServeSettings
+from caesura.worker.whole_numbers import whole_number
 
-__all__ = ["PostedSessions"]
-
-_QUERY: Final = {"from": "format", "lang": "lang"}
+_QUERY: Final = {"from": "format", "lang": "lang", "redact": "redact"}
 _END = b'{"session_end": true}'
-_LONGEST_NUMBER = 15
+_LARGEST_NUMBER = 2**53 - 1
 
 _Connect: TypeAlias = Callable[[int, Client, Opening, FrameReader], WordConnection]
 
@@ -95,7 +94,10 @@ class PostedSessions:
                 return await answer(request)
             except _RefusedRequestError as error:
                 self._observer.note(ClientRefused(reason=error.refused.reason))
-                return _response(error.status, PostAnswer(errors=[error.refused]))
+                response = _response(error.status, PostAnswer(errors=[error.refused]))
+                if error.status is HTTPStatus.BAD_REQUEST:
+                    response.headers["Connection"] = "close"  # where its body ends is not certain
+                return response
             except ClientDisconnect:
                 return Response(status_code=HTTPStatus.BAD_REQUEST)
 
@@ -103,8 +105,7 @@ class PostedSessions:
 
     def _authorise(self, request: Request) -> None:
         if not admits_host(request.headers, self._settings):
-            detail = "reach this service as localhost, or name it in serve.allowed_hosts"
-            raise _RefusedRequestError(HTTPStatus.FORBIDDEN, RefusalReason.UNKNOWN_HOST, detail)
+            raise _RefusedRequestError(HTTPStatus.FORBIDDEN, RefusalReason.UNKNOWN_HOST, FOREIGN_HOST)
         if not admits_origin(request.headers, self._settings):
             detail = "pages of this origin may not post; serve.allowed_origins names those that may"
             raise _RefusedRequestError(HTTPStatus.FORBIDDEN, RefusalReason.UNKNOWN_ORIGIN, detail)
@@ -119,7 +120,7 @@ class PostedSessions:
         if session is None or session.client.closing is not None:
             session = self._begin(opening)
         elif session.opening != opening:
-            detail = "the query: expected `from` and `lang` of the session's first request"
+            detail = "the query: expected `from`, `lang` and `redact` of the session's first request"
             raise _RefusedRequestError(HTTPStatus.BAD_REQUEST, RefusalReason.BAD_OPENING, detail)
         return await self._take(session, request, body, after)
 
@@ -136,7 +137,13 @@ class PostedSessions:
         return self._answer(session, HTTPStatus.OK, after, counted=False)
 
     async def _body(self, request: Request) -> bytes:
-        """Return the request's body, which is no longer than a client's message may be."""
+        """Return the request's body, which is no longer than a client's message may be.
+
+        One whose end is said twice is refused: a proxy may read the other one, and let the rest pass as a request.
+        """
+        if "content-length" in request.headers and "transfer-encoding" in request.headers:
+            detail = "the body: expected Content-Length or Transfer-Encoding, not both"
+            raise _RefusedRequestError(HTTPStatus.BAD_REQUEST, DeadLetterReason.MALFORMED, detail)
         body, most = bytearray(), self._settings.max_message_bytes
         async for piece in request.stream():
             body += piece
@@ -163,7 +170,10 @@ class PostedSessions:
             is_full = closing.reason is RefusalReason.TOO_MANY_CONNECTIONS
             status = HTTPStatus.TOO_MANY_REQUESTS if is_full else HTTPStatus.SERVICE_UNAVAILABLE
             raise _RefusedRequestError(status, closing.reason, closing.detail)
-        reader = BodyReader(self._reader(opening), opening)
+        try:
+            reader = BodyReader(self._reader(opening), opening)
+        except RefusedMessageError as error:
+            raise _RefusedRequestError(HTTPStatus.BAD_REQUEST, error.reason, error.detail) from None
         client = PostedClient(reader, self._settings, self._observer)
         session = self._sessions[opening.session] = _Session(client, opening)
 
@@ -193,6 +203,8 @@ class PostedSessions:
         try:
             async with asyncio.timeout(self._within_s(request)), session.turn:
                 await log.until(lambda: client.is_free)
+                if client.connection is not None:
+                    await client.connection.settled()  # numbers of the body before may be refused until then
                 if body is not None or not client.is_over:
                     client.hand_over(_END if body is None else body, request.headers.get("content-type", ""))
                     handed_over = True
@@ -214,6 +226,7 @@ class PostedSessions:
         if errors:
             is_open = client.connection is not None and client.connection.is_open
             is_full = not is_open and any(error.reason is DeadLetterReason.TOO_MANY_SESSIONS for error in errors)
+            is_full = is_full and not client.reader.taken
             status = HTTPStatus.TOO_MANY_REQUESTS if is_full else HTTPStatus.BAD_REQUEST
         answer = PostAnswer(
             taken=client.reader.taken if counted else msgspec.UNSET,
@@ -228,13 +241,13 @@ class PostedSessions:
 
 
 def _opening(request: Request) -> Opening:
-    fields: dict[str, str] = {"session": request.path_params["session"]}
+    fields: dict[str, object] = {"session": request.path_params["session"]}
     for name, value in request.query_params.items():
         if name not in _QUERY and name != "after":
-            detail = "the query: expected no other fields than `from`, `lang` and `after`"
+            detail = "the query: expected no other fields than `from`, `lang`, `redact` and `after`"
             raise _RefusedRequestError(HTTPStatus.BAD_REQUEST, RefusalReason.UNKNOWN_FIELD, detail)
         if name in _QUERY:
-            fields[_QUERY[name]] = value
+            fields[_QUERY[name]] = value.split(",") if name == "redact" else value
     try:
         return read_opening(msgspec.json.encode(fields).decode())
     except RefusedMessageError as error:
@@ -246,10 +259,11 @@ def _after(request: Request) -> int | None:
     text = request.query_params.get("after")
     if text is None:
         return None
-    if not (text.isascii() and text.isdigit() and len(text) <= _LONGEST_NUMBER):
+    after = whole_number(text, _LARGEST_NUMBER)
+    if after is None:
         detail = "after: expected `next` of an answer, or 0"
         raise _RefusedRequestError(HTTPStatus.BAD_REQUEST, DeadLetterReason.OUT_OF_RANGE, detail)
-    return int(text)
+    return after
 
 
 def _response(status: HTTPStatus, answer: PostAnswer) -> Response:

@@ -24,17 +24,6 @@ from caesura.worker.feeds.session_events import SessionEvents
 from caesura.worker.service.clients.client_event import ClientEvent
 from caesura.worker.service.server.messages import Opening, RefusalReason, ServeReason
 
-__all__ = [
-    "EventReader",
-    "FrameReader",
-    "ReaderFailed",
-    "RecogniserReader",
-    "RefusedMessageError",
-    "frame_reader",
-    "read_opening",
-    "too_many_sessions",
-]
-
 _EVENT_FIELDS = WordsEvent.__struct_fields__
 _OPENING_FIELDS = Opening.__struct_fields__
 _LONGEST_OPENING = 16_384
@@ -88,6 +77,10 @@ class FrameReader(Protocol):
         """Take note that a session is over: its name begins anew."""
         ...
 
+    def refused(self, said: ClientEvent) -> None:
+        """Take note that an event was not taken, nor any later one of its message and session: they may come again."""
+        ...
+
 
 def frame_reader(opening: Opening, failed: ReaderFailed, *, max_sessions: int = 16) -> FrameReader:
     """Return the reader of the format that an opening asks for. max_sessions: open at once."""
@@ -105,7 +98,8 @@ def too_many_sessions(max_sessions: int) -> str:
 class RecogniserReader:
     """Reads the messages of a recogniser, as they are, into words that are never revised (``feeds``).
 
-    ``{"session_end": true}`` ends it, with what is still open; the next message begins anew. The feed does not number
+    ``{"session_end": true}`` ends it, with what is still open, and so does a recogniser that says that it has stopped;
+    the next message begins anew. The feed does not number
     its events: a name may be free again, or have been refused, and the feed knows nothing of that. No event is made of
     a session for which there is no room (``max_sessions`` open at once), nor of a message of too many words.
     """
@@ -125,10 +119,12 @@ class RecogniserReader:
         if len(frame) > MAX_TEXT_CHARACTERS:
             _refuse_long_texts(fields)
         ends = fields.keys() == {"session_end"}
-        events = self._heard(None if ends else fields)
-        if ends and not self._open:  # whoever says it waits for an `ended`
-            events = _or_else(events, self._numbered().end_unheard)
-        yield from self._told(events)
+        if not ends:
+            yield from self._told(self._heard(fields))
+            ends = self._speech is not None and self._speech.has_stopped
+        if ends:
+            events = self._heard(None)
+            yield from self._told(events if self._open else _or_else(events, self._numbered().end_unheard))
 
     def finish(self) -> Iterator[ClientEvent]:
         """Yield what its recogniser never ended, and the sessions' ends."""
@@ -139,6 +135,9 @@ class RecogniserReader:
         """Take note that a session is over: its name begins anew."""
         self._open.discard(session)
         self._forget(session)
+
+    def refused(self, said: ClientEvent) -> None:
+        """Do nothing: its events have no numbers of their own."""
 
     def _forget(self, session: str) -> None:
         if self._events is not None:
@@ -228,6 +227,9 @@ class EventReader:
 
     def ended(self, session: str) -> None:
         """Do nothing: a frame says by itself whose it is."""
+
+    def refused(self, said: ClientEvent) -> None:
+        """Do nothing: the pool knows which numbers a session took."""
 
 
 def _refuse_long_texts(value: object) -> None:

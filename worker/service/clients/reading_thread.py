@@ -18,8 +18,6 @@ from typing import Self
 from caesura.worker.service.clients.client_event import ClientEvent
 from caesura.worker.service.clients.reading import RefusedMessageError
 
-__all__ = ["ReadingThread", "Slice", "pulled"]
-
 _SLICE_S = 0.01
 _SLICE_WORDS = 2000
 

@@ -15,6 +15,7 @@ from caesura.schemas.tentative import Tentative
 from caesura.schemas.versions import EVENT_VERSION
 from caesura.worker.core.decoding.admission import AdmissionDecision
 from caesura.worker.core.decoding.context import DecodingContext, Origin
+from caesura.worker.core.decoding.segment_writer import OutSegment
 from caesura.worker.core.language.rules import DecodingRules, ModelTable
 from caesura.worker.core.language.words import SegmenterFactory, whitespace_segmenters
 from caesura.worker.core.partition.partition import PartitionSessions
@@ -26,9 +27,13 @@ from caesura.worker.ports.service_events import SessionsServed
 from caesura.worker.runtime.loop.labelling import Labelling
 from caesura.worker.runtime.settings.deadline import Deadline
 
-__all__ = ["PoolTurn", "SessionPool", "end_event"]
-
 _PARTITION = 0
+_TIMERS_AT_ONCE = 64
+"""The time is looked at again after so many timers; they take about 4 ms."""
+
+_TIMERS_SHARE = 0.5
+"""Of a turn's time, where many timers are due at once; the rest is for labelling."""
+
 _SOURCE = "memory"
 
 
@@ -46,14 +51,20 @@ def end_event(last: WordsEvent) -> WordsEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolTurn:
-    """What a turn brought: segments in each session's order.
+    """What a turn brought.
 
-    at_rest: sessions that have done all that was asked of them. ended: those that are gone, their names free again.
+    written: segments in each session's order. at_rest: sessions that have done all that was asked of them. ended: those
+    that are gone, their names free again.
     """
 
-    segments: list[Segment] = field(default_factory=list)
+    written: list[OutSegment] = field(default_factory=list)
     at_rest: set[str] = field(default_factory=set)
     ended: set[str] = field(default_factory=set)
+
+    @property
+    def segments(self) -> list[Segment]:
+        """Return the segments alone."""
+        return [out.segment for out in self.written]
 
 
 class SessionPool:
@@ -111,16 +122,19 @@ class SessionPool:
         now_ms, wall_ms = self._time_ms(), self._clock.wall_ms()
         origin = Origin(offset=self._next_offset, appended_ms=wall_ms, polled_ms=wall_ms, time_ms=now_ms)
         self._next_offset += 1
-        admission = self._sessions.offer(event, origin)
+        admission = self._sessions.offer(event, origin, only_own=True)
         self._unfinished.add(event.session)
         return admission
 
     def turn(self, budget_s: float) -> PoolTurn:
-        """Fire what is due and label, for about so many seconds; what is left over is done in the next turn."""
-        self._sessions.tick(self._time_ms())
-        self._labelling.run({_PARTITION: self._sessions}, Deadline.after(self._clock, budget_s))
-        segments = [out.segment for out in self._sessions.take_segments()]
-        closed = {segment.session for segment in segments if segment.session_end}
+        """Fire what is due, oldest first, and label, for about so many seconds; the rest is for the next turn."""
+        deadline = Deadline.after(self._clock, budget_s)
+        timers, now_ms = Deadline.after(self._clock, budget_s * _TIMERS_SHARE), self._time_ms()
+        while self._sessions.tick(now_ms, most=_TIMERS_AT_ONCE) and not timers.passed:
+            continue
+        self._labelling.run({_PARTITION: self._sessions}, deadline)
+        written = self._sessions.take_segments()
+        closed = {out.segment.session for out in written if out.segment.session_end}
         at_rest = {name for name in self._unfinished if self._sessions.queued_words(name) is None}
         self._unfinished -= at_rest
         ended = {name for name in closed - self._unfinished if not self._sessions.is_open(name)}  # else it spoke again
@@ -128,11 +142,15 @@ class SessionPool:
             self.drop(name)
         self._sessions.settle()
         self._observer.note(SessionsServed(count=len(self)))
-        return PoolTurn(segments=segments, at_rest=at_rest, ended=ended)
+        return PoolTurn(written=written, at_rest=at_rest, ended=ended)
 
     def tentative(self, name: str) -> Tentative | None:
         """Return a session's words that are not frozen; None where there is no such session."""
         return self._sessions.tentative(name, self._clock.wall_ms())
+
+    def said_before(self, name: str) -> tuple[str, ...]:
+        """Return the model's view of a few frozen words before a session's unfrozen ones."""
+        return self._sessions.said_before(name)
 
     def drop(self, name: str) -> None:
         """Let a session go with all that waits in it. Harmless where there is none."""

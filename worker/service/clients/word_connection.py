@@ -1,4 +1,4 @@
-"""One client that speaks: its events to the decoding thread, what comes of them to its send_queue.
+"""One client that speaks: its events to the decoding thread, what comes of them to its send queue.
 
 Nothing a client sends is dropped: while too many of its words wait for labels, or too many segments for it to read
 them, its socket is not read, and so TCP tells it to wait. Unfrozen words are what gives way.
@@ -19,10 +19,11 @@ from caesura.schemas.dead_letters import DeadLetterReason
 from caesura.schemas.events import SessionOptions, WordsEvent
 from caesura.schemas.segments import Segment
 from caesura.schemas.tentative import Tentative
+from caesura.worker.core.overlays.beside import Beside
 from caesura.worker.ports.observer import Observer
 from caesura.worker.ports.service_events import ClientRefused, ClientWordsTaken, UnfrozenReported
 from caesura.worker.service.clients.client_event import ClientEvent
-from caesura.worker.service.clients.decoding_thread import DecodingThread
+from caesura.worker.service.clients.decoding_thread import MAY_COME_AGAIN, DecodingThread
 from caesura.worker.service.clients.reading import FrameReader, too_many_sessions
 from caesura.worker.service.clients.reading_thread import ReadingThread, Slice, pulled
 from caesura.worker.service.server.client_socket import ClientGoneError
@@ -38,8 +39,6 @@ from caesura.worker.service.server.messages import (
 from caesura.worker.service.server.rate_limit import RateLimit
 from caesura.worker.service.server.rendered import ServedTexts
 from caesura.worker.settings.serving import ServeSettings
-
-__all__ = ["Client", "Outbox", "WordConnection"]
 
 _Waited = TypeVar("_Waited")
 _SMALL_FRAME = 4096
@@ -140,6 +139,7 @@ class WordConnection:
         self._why_over: _End | None = None
         self._ending = asyncio.Event()
         self._refused_messages: set[int] = set()
+        self._refused_sessions: set[str] = set()  # of the message that is being taken: what follows in it is not taken
         self._messages = 0
         self._slice: asyncio.Future[Slice] | None = None
         self._ended_meanwhile: list[str] = []
@@ -215,6 +215,7 @@ class WordConnection:
     async def _take(self, read: Iterator[ClientEvent], *, at_once: bool) -> None:
         """Offer what a message says, slice by slice, to the sessions that there is room for."""
         refused: set[DeadLetterReason] = set()
+        self._refused_sessions.clear()
         more = True
         while more and self._why_over is not _FAILED:
             await self._until(self._has_room)
@@ -222,10 +223,14 @@ class WordConnection:
             words = 1  # a message counts as one that says nothing
             for said in part.events:
                 words += len(said.event.words) or 1
-                if (reason := self._why_not(said.event)) is None:
+                if said.event.session in self._refused_sessions:
+                    self._reader.refused(said)
+                elif (reason := self._why_not(said.event)) is None:
                     self._offer(self._messages, said)
                 else:
                     refused.add(reason)
+                    self._refused_sessions.add(said.event.session)
+                    self._reader.refused(said)
             if part.refused is not None:
                 self._refuse(self._messages, part.refused.reason, part.refused.detail)
             if part.fault is not None:
@@ -298,14 +303,14 @@ class WordConnection:
         """Return the opening's options."""
         return self._options
 
-    def frozen(self, segment: Segment) -> None:
+    def frozen(self, segment: Segment, beside: Beside) -> None:
         """Send a segment."""
-        self._loop.call_soon_threadsafe(self._outbox.put, self._texts.segment(segment))
+        self._loop.call_soon_threadsafe(self._outbox.put, self._texts.segment(segment, beside))
 
-    def revisable(self, tentative: Tentative) -> None:
+    def revisable(self, tentative: Tentative, before: tuple[str, ...]) -> None:
         """Send a session's unfrozen words, if there is nothing better to send."""
         self._client.observer.note(UnfrozenReported(offered=1))
-        self._loop.call_soon_threadsafe(self._outbox.put, self._texts.tentative(tentative))
+        self._loop.call_soon_threadsafe(self._outbox.put, self._texts.tentative(tentative, before))
 
     def refused(self, number: int, said: ClientEvent, reason: ServeReason) -> None:
         """Say that a session did not take an event."""
@@ -328,11 +333,18 @@ class WordConnection:
         self._moved.set()
 
     def _refuse_offered(self, number: int, said: ClientEvent, reason: ServeReason) -> None:
+        session = said.event.session
+        is_known = number == self._messages and session in self._refused_sessions
+        if reason in MAY_COME_AGAIN:
+            self._reader.refused(said)
+            if number == self._messages:
+                self._refused_sessions.add(session)
         if reason is DeadLetterReason.TOO_MANY_SESSIONS:
             self._forget(said)
         elif reason is not DeadLetterReason.SESSION_ENDED and self._over.get(said.event.session) is said:
             del self._over[said.event.session]  # it ended nothing
-        self._refuse(number, reason, _DETAILS.get(reason, "the session does not take this event any more"))
+        if not is_known:
+            self._refuse(number, reason, _DETAILS.get(reason, "the session does not take this event any more"))
 
     def _end(self, last: ClientEvent) -> None:
         self._forget(last)

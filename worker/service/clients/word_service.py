@@ -7,6 +7,7 @@ import importlib.metadata
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import msgspec
 from starlette.routing import Route
@@ -14,26 +15,25 @@ from starlette.routing import Route
 from caesura.worker.core.language.rules import primary_language
 from caesura.worker.core.language.segmentation import segmenters
 from caesura.worker.core.language.served_languages import unserved
+from caesura.worker.core.overlays.redaction import Redacted
 from caesura.worker.core.session.batching import BatchLimits
 from caesura.worker.ports.clock import Clock
 from caesura.worker.ports.engine import Engine
 from caesura.worker.ports.observer import Observer
 from caesura.worker.service.clients.decoding_thread import DecodingThread
 from caesura.worker.service.clients.posted_sessions import PostedSessions
-from caesura.worker.service.clients.reading import FrameReader, frame_reader
+from caesura.worker.service.clients.reading import FrameReader, RefusedMessageError, frame_reader
 from caesura.worker.service.clients.reading_thread import ReadingThread
 from caesura.worker.service.clients.session_pool import SessionPool
 from caesura.worker.service.clients.word_connection import Client, WordConnection
 from caesura.worker.service.server.client_socket import ClientSocket
 from caesura.worker.service.server.connections import Connections
 from caesura.worker.service.server.lifecycle import Hosted, StopTaker, host
-from caesura.worker.service.server.messages import PROTOCOL_VERSION, About, Limits, Opening, Ready
+from caesura.worker.service.server.messages import PROTOCOL_VERSION, About, Limits, Opening, Ready, RefusalReason
 from caesura.worker.service.server.rendered import served_texts
 from caesura.worker.service.server.server import Listener
 from caesura.worker.service.server.telemetry import ServiceTelemetry
 from caesura.worker.settings.tree import LocalSettings
-
-__all__ = ["WordService"]
 
 _SWITCH_S = 0.001
 """So long a thread that reads or decodes may keep the event loop waiting for the interpreter; Python's own is 5 ms."""
@@ -64,6 +64,9 @@ class WordService:
             return decoding[0]
 
         def reader_of(opening: Opening) -> FrameReader:
+            if Redacted.NAMES in opening.redact and not self.settings.worker.redacted_names:
+                detail = "redact: the operator's list of names (worker.redacted_names) is empty"
+                raise RefusedMessageError(RefusalReason.BAD_OPENING, detail)
             most = settings.max_sessions_per_connection
             return frame_reader(opening, telemetry.reader_failed, max_sessions=most)
 
@@ -76,17 +79,19 @@ class WordService:
                 reading=reading,
                 decoding=decoding[0],
                 settings=settings,
-                texts=texts,
+                texts=texts.redacting(redaction(frozenset(settings.redact).union(opening.redact))),
             )
 
         async def connect(number: int, client: ClientSocket, opening: Opening) -> WordConnection:
+            reader = reader_of(opening)
             client.send_queue.put(self._ready(opening))
-            return connection(number, client, opening, reader_of(opening))
+            return connection(number, client, opening, reader)
 
         def routes(connections: Connections) -> list[Route]:
             return PostedSessions(settings, connections, telemetry.observer, reader_of, connection).routes()
 
-        settings, texts = self.settings.serve, served_texts(self.settings.worker)
+        settings, texts = self.settings.serve, served_texts(self.settings)
+        redaction = lru_cache(maxsize=None)(self.settings.worker.redaction)  # of a set of kinds; there are few
         hosted = Hosted(
             settings=settings,
             about=self._about(),

@@ -16,7 +16,8 @@ from starlette.datastructures import Headers
 from caesura.worker.service.server.messages import Opening
 from caesura.worker.settings.serving import ServeSettings, is_loopback
 
-__all__ = ["admits_host", "admits_origin", "admits_token"]
+FOREIGN_HOST = "reach this service as localhost, or name it in serve.allowed_hosts"
+"""What is answered where ``admits_host`` says no."""
 
 
 def admits_host(headers: Headers, settings: ServeSettings) -> bool:

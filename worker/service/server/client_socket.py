@@ -12,7 +12,7 @@ from caesura.schemas.wire import WireFormat
 from caesura.worker.ports.observer import Observer
 from caesura.worker.ports.service_events import ClientRefused, UnfrozenReported
 from caesura.worker.service.clients.reading import RefusedMessageError, read_opening
-from caesura.worker.service.server.auth import admits_host, admits_origin, admits_token
+from caesura.worker.service.server.auth import FOREIGN_HOST, admits_host, admits_origin, admits_token
 from caesura.worker.service.server.messages import (
     CloseCode,
     Closing,
@@ -24,8 +24,6 @@ from caesura.worker.service.server.messages import (
 )
 from caesura.worker.service.server.send_queue import SendQueue
 from caesura.worker.settings.serving import ServeSettings
-
-__all__ = ["ClientGoneError", "ClientSocket"]
 
 
 class ClientGoneError(Exception):
@@ -59,17 +57,23 @@ class ClientSocket:
         try:
             opening = await self._admitted_opening(self._socket.headers, within_s)
         except _RefusedOpeningError as refusal:
-            self.observer.note(ClientRefused(reason=refusal.reason))
-            await self._send(Refused(message=0, reason=refusal.reason, detail=refusal.detail))
-            await self.close(refusal.code, refusal.reason, refusal.detail)
+            await self._refuse(refusal.code, refusal.reason, refusal.detail)
             return None
         self._wire = opening.wire
         return opening
 
+    async def refuse_opening(self, error: RefusedMessageError) -> None:
+        """Say why the opening is refused after all, and close."""
+        await self._refuse(CloseCode.BAD_OPENING, error.reason, error.detail)
+
+    async def _refuse(self, code: int, reason: ServeReason, detail: str) -> None:
+        self.observer.note(ClientRefused(reason=reason))
+        await self._send(Refused(message=0, reason=reason, detail=detail))
+        await self.close(code, reason, detail)
+
     async def _admitted_opening(self, headers: Headers, within_s: float) -> Opening:
         if not admits_host(headers, self._settings):
-            detail = "reach this service as localhost, or name it in serve.allowed_hosts"
-            raise _RefusedOpeningError(CloseCode.UNAUTHORISED, RefusalReason.UNKNOWN_HOST, detail)
+            raise _RefusedOpeningError(CloseCode.UNAUTHORISED, RefusalReason.UNKNOWN_HOST, FOREIGN_HOST)
         if not admits_origin(headers, self._settings):
             detail = "pages of this origin may not connect; serve.allowed_origins names those that may"
             raise _RefusedOpeningError(CloseCode.UNAUTHORISED, RefusalReason.UNKNOWN_ORIGIN, detail)
@@ -95,7 +99,7 @@ class ClientSocket:
         return text if text is not None else bytes(message["bytes"])
 
     async def write_all(self) -> None:
-        """Send what comes into the send_queue until that is closed and empty. ClientGoneError."""
+        """Send what comes into the send queue until that is closed and empty. ClientGoneError."""
         while (message := await self.send_queue.next()) is not None:
             await self._send(message)
 

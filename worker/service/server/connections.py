@@ -13,12 +13,11 @@ from starlette.websockets import WebSocket
 
 from caesura.worker.ports.observer import Observer
 from caesura.worker.ports.service_events import ClientRefused, ClientsConnected
+from caesura.worker.service.clients.reading import RefusedMessageError
 from caesura.worker.service.server.client_socket import ClientGoneError, ClientSocket
 from caesura.worker.service.server.messages import CloseCode, Closing, Opening, RefusalReason
 from caesura.worker.settings.serving import ServeSettings
 from caesura.worker.telemetry.connection_limits import ConnectionLimits, Peer
-
-__all__ = ["Connection", "Connections"]
 
 
 class Connection(Protocol):
@@ -38,7 +37,10 @@ Maker = Callable[[int], Awaitable[Connection]]
 
 
 class Connections:
-    """Lets clients in while there is room. make: of a connection's number, socket and opening."""
+    """Lets clients in while there is room.
+
+    make: of a connection's number, socket and opening, which it may refuse (RefusedMessageError).
+    """
 
     def __init__(
         self,
@@ -70,15 +72,19 @@ class Connections:
             if opening is None and not self._draining:
                 return
             if (closing := self.turned_away()) is not None:
+                self._observer.note(ClientRefused(reason=closing.reason))
                 code = CloseCode.RESTART if closing.reason is RefusalReason.DRAINING else CloseCode.TRY_AGAIN
                 await client.close(code, closing.reason, closing.detail)
             elif opening is not None:
-                await self.admit(lambda number: self._make(number, client, opening), _peer(socket))
+                try:
+                    await self.admit(lambda number: self._make(number, client, opening), _peer(socket))
+                except RefusedMessageError as error:
+                    await client.refuse_opening(error)
         except ClientGoneError:
             return
 
     def turned_away(self) -> Closing | None:
-        """Return why no client is admitted now, and count it; None: one may be."""
+        """Return why no client is admitted now; None: one may be."""
         if self._draining:
             closing = Closing(reason=RefusalReason.DRAINING, detail="the service stops; try again")
         elif self._count >= self._settings.max_connections:
@@ -86,7 +92,6 @@ class Connections:
             closing = Closing(reason=RefusalReason.TOO_MANY_CONNECTIONS, detail=detail)
         else:
             return None
-        self._observer.note(ClientRefused(reason=closing.reason))
         return closing
 
     def left_s(self, peer: Peer | None) -> float:

@@ -19,8 +19,6 @@ from caesura.worker.service.server.telemetry import ServiceTelemetry
 from caesura.worker.service.server.web_app import web_app
 from caesura.worker.settings.serving import ServeSettings
 
-__all__ = ["Hosted", "ServiceThread", "StopTaker", "host"]
-
 StopTaker = Callable[[Callable[[], None]], None]
 """Is given a function that stops the service, from any thread, and does nothing once it has ended."""
 

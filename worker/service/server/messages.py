@@ -17,25 +17,8 @@ from caesura.schemas.events import LanguageTag, SessionOptions
 from caesura.schemas.segments import Segment
 from caesura.schemas.tentative import Tentative
 from caesura.schemas.wire import WireFormat
+from caesura.worker.core.overlays.redaction import Redacted
 from caesura.worker.feeds.recognisers.catalogue import RecogniserName
-
-__all__ = [
-    "PROTOCOL_VERSION",
-    "About",
-    "CloseCode",
-    "Closing",
-    "Ended",
-    "Limits",
-    "Opening",
-    "PostAnswer",
-    "Ready",
-    "RefusalReason",
-    "Refused",
-    "SegmentMessage",
-    "ServeReason",
-    "ServerMessage",
-    "TentativeMessage",
-]
 
 PROTOCOL_VERSION = "1.0"
 
@@ -87,15 +70,17 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
     """A client's first message.
 
     format: the recogniser whose own messages follow; left out: word events follow. lang, session: of events that name
-    none. options: of every session, unless its first event has its own. tentative: whether words are told before they
-    are frozen. wire: how the server writes, JSON as text frames or MessagePack as binary ones; a client may send
-    either, always. token: what the operator asks for, where no header can carry it.
+    none. options: of every session, unless its first event has its own. redact: what no message of this connection
+    carries, besides the operator's ``serve.redact``. tentative: whether words are told before they are frozen. wire:
+    how the server writes, JSON as text frames or MessagePack as binary ones; a client may send either, always. token:
+    what the operator asks for, where no header can carry it.
     """
 
     format: RecogniserName | None = None
     lang: LanguageTag = "en"
     session: Annotated[str, Meta(min_length=1, max_length=100)] = "1"
     options: SessionOptions | None = None
+    redact: Annotated[tuple[Redacted, ...], Meta(max_length=len(Redacted))] = ()
     tentative: bool = False
     wire: WireFormat = WireFormat.JSON
     token: Annotated[str, Meta(max_length=1024)] = ""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["RateLimit"]
-
 _BURST_S = 10.0
 
 

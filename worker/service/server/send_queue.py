@@ -2,7 +2,7 @@
 
 Unfrozen words are the first to give way: a newer look replaces an older one, and none is kept while segments wait.
 Nothing else is ever left out; ``has_room`` tells the reader of the socket when to stop taking words. One event loop
-owns an send_queue.
+owns a send queue.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from collections import deque
 from collections.abc import Callable
 
 from caesura.worker.service.server.messages import ServerMessage, TentativeMessage
-
-__all__ = ["SendQueue"]
 
 
 class SendQueue:

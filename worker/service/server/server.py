@@ -27,9 +27,7 @@ from caesura.worker.errors import FatalError
 from caesura.worker.service.server.rate_limit import RateLimit
 from caesura.worker.settings.serving import ServeSettings
 from caesura.worker.telemetry.connection_limits import ConnectionLimits, LimitedSocket, most_sockets
-from caesura.worker.telemetry.http_protocol import HttpProtocol, HttpServer
-
-__all__ = ["Listener", "listening", "serve_until_stopped"]
+from caesura.worker.telemetry.http_server import HttpProtocol, HttpServer
 
 _MAX_WAITING_SOCKETS = 256
 """Beside as many as may be let in: requests, and WebSockets whose opening has not come."""

@@ -14,9 +14,6 @@ from caesura.worker.telemetry.metric_table import SERVICE_METRICS
 from caesura.worker.telemetry.metrics import Metrics
 from caesura.worker.telemetry.service_observer import ServiceObserver
 
-__all__ = ["ServiceTelemetry"]
-
-
 _SERVERS_LOGGERS: Final = ("asyncio", "uvicorn", "websockets")
 """They would write tracebacks with what a client sent, and lines at the pace of whoever sends what is no request."""
 
@@ -36,7 +33,7 @@ class _ServerFaults(logging.Handler):
 
 
 class ServiceTelemetry:
-    """Metrics, and who moves them. TeacherTargets from the event loop and from the decoding thread."""
+    """Metrics, and who moves them. Told from the event loop and from the decoding thread."""
 
     def __init__(self) -> None:
         self.metrics = Metrics(SERVICE_METRICS)

@@ -17,11 +17,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from caesura.worker.service.server.auth import admits_host, admits_token
+from caesura.worker.service.server.auth import FOREIGN_HOST, admits_host, admits_token
 from caesura.worker.service.server.messages import About, Opening
 from caesura.worker.settings.serving import ServeSettings
-
-__all__ = ["page", "policy_of", "web_app"]
 
 _INLINE = re.compile(r"<(?P<kind>script|style)>(?P<text>.*?)</(?P=kind)>", re.DOTALL)
 
@@ -83,12 +81,12 @@ def web_app(
 
     async def show_page(request: Request) -> Response:
         if not admits_host(request.headers, settings):
-            return Response("reach this service as localhost, or name it in serve.allowed_hosts\n", 403)
+            return Response(FOREIGN_HOST + "\n", 403)
         return Response(html, media_type="text/html", headers=headers)
 
     async def tell_about(request: Request) -> Response:
         if not admits_host(request.headers, settings):
-            return Response("reach this service as localhost, or name it in serve.allowed_hosts\n", 403)
+            return Response(FOREIGN_HOST + "\n", 403)
         return Response(msgspec.json.encode(about), media_type="application/json", headers=headers)
 
     async def live(_: Request) -> Response:

@@ -7,8 +7,6 @@ from typing import Protocol
 
 from caesura.worker.service.server.messages import SegmentMessage, ServerMessage
 
-__all__ = ["Subscribers", "Watcher"]
-
 _MOST_SESSIONS = 48
 _MOST_SEGMENTS = 120
 

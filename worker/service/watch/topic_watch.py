@@ -19,8 +19,6 @@ from caesura.worker.service.server.messages import ServerMessage
 from caesura.worker.service.server.rendered import ServedTexts
 from caesura.worker.service.watch.watched_words import WatchedWords
 
-__all__ = ["TopicWatch", "WatchedTopics"]
-
 _POLL_S = 0.02
 _AGAIN_AFTER_S = 1.0
 _MOST_AT_ONCE = 500

@@ -9,8 +9,6 @@ from caesura.worker.service.server.client_socket import ClientGoneError, ClientS
 from caesura.worker.service.server.messages import CloseCode, RefusalReason, ServerMessage
 from caesura.worker.service.watch.subscribers import Subscribers
 
-__all__ = ["WatchConnection"]
-
 
 class WatchConnection:
     """A connection on ``/v1/watch``; ``run`` lasts as long as it does."""

@@ -24,8 +24,6 @@ from caesura.worker.service.watch.topic_watch import TopicWatch, WatchedTopics
 from caesura.worker.service.watch.watch_connection import WatchConnection
 from caesura.worker.settings.tree import BrokerSettings
 
-__all__ = ["WatchService", "readable_topics"]
-
 _MOST_UNTOLD = 1000
 _LONGEST_WAIT_S = 1.0
 """A loop that does not go round any more keeps the reading thread no longer."""
@@ -97,7 +95,7 @@ class WatchService:
                 start=self.start,
                 clock=self.clock,
                 interval_ms=settings.tentative_interval_ms,
-                texts=served_texts(self.settings.worker),
+                texts=served_texts(self.settings),
                 tell=tell,
                 on_fault=fault,
                 reader=self.reader,

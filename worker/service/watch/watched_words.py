@@ -15,8 +15,6 @@ from caesura.schemas.segments import Segment, SegmentWord
 from caesura.schemas.tentative import Tentative
 from caesura.schemas.versions import TENTATIVE_VERSION
 
-__all__ = ["WatchedWords"]
-
 _MOST_WORDS = 1000
 _UNKNOWN_SINCE = 0
 

@@ -12,7 +12,7 @@ pytest.importorskip("websockets")
 from caesura.worker.adapters.captions.obs_stream import ObsStream
 from caesura.worker.embedded.guarded_process import free_port
 from caesura.worker.errors import FatalError, RetriableError
-from tests.harness.obs import PASSWORD, Obs, obs_streaming
+from tests.harness.meeting import PASSWORD, Obs, obs_streaming
 
 
 @pytest.fixture
@@ -108,9 +108,7 @@ def test_without_a_stream_it_is_said(obs: Obs, address: str) -> None:
     ],
     ids=["text", "list", "number", "data", "status", "depth", "bytes"],
 )
-def test_an_answer_that_is_none_of_the_protocol_is_no_caption_taken_and_the_next_one_is(
-    obs: Obs, address: str, said: str | bytes
-) -> None:
+def test_an_answer_outside_the_protocol_is_no_caption_taken(obs: Obs, address: str, said: str | bytes) -> None:
     obs.says = [said]
     stream = ObsStream(address, password=PASSWORD)
     with pytest.raises(RetriableError, match="none of its protocol"):

@@ -71,7 +71,7 @@ def test_an_address_that_is_refused_from_the_beginning_is_fatal(meeting: Meeting
         captions_of(meeting, give_up_after_s=0.1).post("one")
 
 
-def test_a_refusal_among_other_faults_or_before_a_success_is_none_of_the_address(meeting: Meeting) -> None:
+def test_a_refusal_among_other_faults_is_not_one_of_the_address(meeting: Meeting) -> None:
     zoom = captions_of(meeting, give_up_after_s=2)
     zoom.post("one")
     meeting.faults = ["403", "503", *["403"] * 1000]
@@ -88,7 +88,7 @@ def test_a_service_that_does_not_say_how_far_it_is_is_begun_at_the_beginning(mee
     assert (meeting.shown, meeting.seqs) == (["one"], [1])
 
 
-def test_what_is_no_caption_address_is_refused_and_not_quoted() -> None:
+def test_a_bad_caption_address_is_refused_and_not_quoted() -> None:
     with pytest.raises(FatalError, match="closedcaption") as refused:
         ZoomMeeting("ftp://meeting/secret", lang="en-US")
     assert "secret" not in str(refused.value)

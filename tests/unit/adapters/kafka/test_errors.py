@@ -100,7 +100,7 @@ def test_a_fence_is_never_taken_for_something_that_passes(code: int) -> None:
 
 
 @pytest.mark.parametrize("code", sorted(FENCING))
-def test_a_fence_in_a_commit_is_a_newer_producer_only_where_the_broker_cannot_have_timed_it_out(code: int) -> None:
+def test_a_fence_in_a_commit_is_a_newer_producer_unless_it_timed_out(code: int) -> None:
     assert isinstance(commit_in_time(an_error(code, fatal=True)), FencedError)
     assert isinstance(commit_too_late(an_error(code, fatal=True)), OutcomeUnknownError)
 
@@ -142,7 +142,7 @@ def test_a_fence_inside_a_consumers_fatal_event_is_seen() -> None:
     assert isinstance(reading(KafkaError(KafkaError._FATAL, "Fatal error: something else")), FatalError)
 
 
-def test_what_the_binding_raises_is_mapped_with_its_cause() -> None:
+def test_binding_errors_are_mapped_with_their_cause() -> None:
     foreign = KafkaException(an_error(KafkaError._TIMED_OUT))
     with pytest.raises(BrokerError, match="asking: _TIMED_OUT") as mapped, consuming("asking"):
         raise foreign
@@ -156,6 +156,11 @@ def test_a_client_that_was_closed_is_fatal() -> None:
 
 def test_an_exception_without_a_kafka_error_still_has_one() -> None:
     assert error_of(KafkaException("plain text")).code() == KafkaError._FAIL
+
+
+def test_a_clock_that_a_broker_refuses_blames_no_record() -> None:
+    error = delivery_error(KafkaError(KafkaError.INVALID_TIMESTAMP), "publishing", ("out", 3, b"ann"))
+    assert type(error) is AbortableError
 
 
 @pytest.mark.parametrize("name", sorted(CODES))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from caesura.worker.adapters.kafka.event_sender import KafkaSender
 from caesura.worker.adapters.kafka.log_reader import KafkaLogReader
 from caesura.worker.adapters.kafka.new_client import new_client
 from caesura.worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
+from caesura.worker.adapters.kafka.producer_handle import ProducerHandle
 from caesura.worker.adapters.kafka.publisher import KafkaPublisher
 from caesura.worker.adapters.kafka.range_questions import RangeQuestions
 from caesura.worker.adapters.kafka.settings import KafkaSettings
@@ -21,8 +23,9 @@ from caesura.worker.adapters.kafka.tentative_publisher import KafkaTentativePubl
 from caesura.worker.adapters.kafka.topic_reader import KafkaReader
 from caesura.worker.adapters.kafka.topics import KafkaTopics
 from caesura.worker.adapters.kafka.word_source import KafkaWordSource
-from caesura.worker.errors import CaesuraError
+from caesura.worker.errors import AbortableError, CaesuraError, FatalError
 from caesura.worker.ports.records import OutMessage
+from tests.harness.waiting import wait_until
 
 SECRET = "hunter2secret"
 SETTINGS = KafkaSettings(bootstrap_servers="127.0.0.1:1", extra={"debug": SECRET})
@@ -80,7 +83,7 @@ def test_a_value_that_librdkafka_quotes_is_replaced_by_the_options_name(
     assert SECRET not in said
 
 
-def test_a_value_that_is_refused_only_when_all_is_put_together_is_not_quoted_either() -> None:
+def test_a_value_refused_only_in_combination_is_not_quoted() -> None:
     said = told({"security.protocol": "SSL", "ssl.providers": SECRET})
     assert "cannot use ssl.providers of kafka.extra" in said
     assert SECRET not in said
@@ -103,3 +106,77 @@ def test_a_reason_that_quotes_none_is_said_as_it_is(options: dict[str, Any], rea
 def test_a_client_that_can_be_made_is() -> None:
     client = new_client(Consumer, {"bootstrap.servers": "127.0.0.1:1", "group.id": "caesura", "log_level": 0})
     client.close()
+
+
+TEXT = b"what was said"
+PATIENCE_S = 20.0
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    """Nobody listens at the address: librdkafka says so, again and again."""
+    logger = logging.getLogger("caesura.kafka")
+    logger.disabled = True
+    yield
+    logger.disabled = False
+
+
+def a_handle(queue_full_s: float = 0.2, **options: object) -> ProducerHandle:
+    base: dict[str, object] = {"bootstrap.servers": "127.0.0.1:1", "logger": logging.getLogger("caesura.kafka")}
+    return ProducerHandle(base | options, queue_full_s=queue_full_s)
+
+
+def a_message() -> OutMessage:
+    return OutMessage(topic="segments", partition=0, key=b"session", value=TEXT, headers=(("h", b"x"),))
+
+
+def test_a_queue_that_stays_full_spoils_the_transaction_after_a_bounded_wait() -> None:
+    handle = a_handle(**{"queue.buffering.max.messages": 1})
+    handle.queue(a_message())
+    with pytest.raises(AbortableError, match="segments: the local queue stays full") as refused:
+        handle.queue(a_message())
+    assert TEXT.decode() not in str(refused.value)
+    handle.close()
+
+
+def test_a_record_that_was_given_up_comes_back_from_the_next_call() -> None:
+    handle = a_handle(**{"message.timeout.ms": 50})
+    handle.queue(a_message())
+    wait_until(lambda: handle.refused, within_s=PATIENCE_S, every_s=0, meanwhile=lambda: handle.live.poll(0.05))
+    with pytest.raises(AbortableError, match="segments: _MSG_TIMED_OUT") as refused:
+        handle.queue(a_message())
+    assert TEXT.decode() not in str(refused.value)
+    handle.forget_refused()
+    handle.queue(a_message())
+    handle.close()
+
+
+def test_records_that_are_purged_were_not_refused() -> None:
+    handle = a_handle()
+    handle.queue(a_message())
+    handle.live.purge()
+    handle.live.poll(0.1)
+    assert not handle.refused
+    handle.close()
+
+
+def test_a_producer_with_records_that_nobody_takes_is_let_go_at_once() -> None:
+    handle = a_handle()
+    handle.queue(a_message())
+    handle.close()
+    handle.close()
+    with pytest.raises(FatalError, match="closed"):
+        handle.queue(a_message())
+
+
+def test_a_producer_that_is_made_anew_takes_records_again() -> None:
+    handle = a_handle(**{"queue.buffering.max.messages": 1})
+    handle.queue(a_message())
+    handle.remake()
+    handle.queue(a_message())
+    handle.close()
+
+
+def test_options_that_librdkafka_refuses_are_fatal_and_named() -> None:
+    with pytest.raises(FatalError, match=r"no\.such\.option"):
+        a_handle(**{"no.such.option": 1})

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from caesura.worker.adapters.memory.broker import MemoryBroker
+from caesura.worker.adapters.memory.group import GroupMember, MemoryGroup
+from caesura.worker.adapters.memory.log import PartitionLog, Writer
 from caesura.worker.adapters.memory.publisher import MemoryPublisher
 from caesura.worker.adapters.memory.word_source import MemoryWordSource
 from caesura.worker.errors import AbortableError, BrokerError, FatalError, FencedError, OutcomeUnknownError
@@ -148,7 +154,7 @@ def test_a_source_fails_when_asked_to() -> None:
         act()
 
 
-def test_an_offset_that_retention_has_passed_stalls_the_partition_until_it_is_sought_again() -> None:
+def test_an_offset_passed_by_retention_stalls_until_it_is_sought() -> None:
     broker = a_broker()
     for number in range(5):
         broker.append("words", 0, str(number).encode())
@@ -213,3 +219,142 @@ def test_the_broker_stamps_what_is_appended_unless_told_otherwise() -> None:
     broker.append("words", 0, b"stamped")
     broker.append("words", 0, b"given", timestamp_ms=7)
     assert [record.timestamp_ms for record in broker.records("words")] == [5_000, 7]
+
+
+WRITERS: list[Writer] = [("a", 0), ("b", 0), ("b", 1)]
+
+Step = tuple[str, int]
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("plain"), st.just(0)),
+        st.tuples(st.sampled_from(["write", "commit", "abort"]), st.integers(0, len(WRITERS) - 1)),
+        st.tuples(st.just("delete"), st.integers(0, 30)),
+    ),
+    max_size=40,
+)
+
+
+@dataclass
+class Plain:
+    """What happened, said without any cleverness: offset -> fate of the record, None for a marker."""
+
+    fates: list[str | None] = field(default_factory=list)
+    writers: list[int | None] = field(default_factory=list)
+    start: int = 0
+
+    def visible(self, first: int) -> list[int]:
+        stable = next((at for at, fate in enumerate(self.fates) if fate == "open"), len(self.fates))
+        return [at for at in range(max(first, self.start), stable) if self.fates[at] == "committed"]
+
+
+def play(steps: list[Step]) -> tuple[PartitionLog, Plain]:
+    log, plain = PartitionLog(0), Plain()
+    for step, number in steps:
+        if step == "delete":
+            stable = next((at for at, fate in enumerate(plain.fates) if fate == "open"), len(plain.fates))
+            offset = min(number, stable)  # retention keeps what is not stable
+            log.delete_before(offset)
+            plain.start = max(plain.start, offset)
+        elif step in {"plain", "write"}:
+            log.append(b"key", b"value", (), 0, WRITERS[number] if step == "write" else None)
+            plain.fates.append("open" if step == "write" else "committed")
+            plain.writers.append(number if step == "write" else None)
+        else:
+            log.end_transaction(WRITERS[number], 0, commit=step == "commit")
+            for at, writer in enumerate(plain.writers):
+                if writer == number and plain.fates[at] == "open":
+                    plain.fates[at] = "committed" if step == "commit" else "aborted"
+            plain.fates.append(None)
+            plain.writers.append(None)
+    return log, plain
+
+
+@given(steps=STEPS)
+def test_a_reader_sees_committed_records_before_the_first_open_one(steps: list[Step]) -> None:
+    log, plain = play(steps)
+    records, next_offset = log.read(log.start, 1_000)
+    assert [record.offset for record in records] == plain.visible(plain.start)
+    assert next_offset == log.stable_end
+    assert log.end == len(plain.fates)
+
+
+@given(steps=STEPS, size=st.integers(1, 3))
+def test_small_reads_give_the_same_as_one_large_one(steps: list[Step], size: int) -> None:
+    log, plain = play(steps)
+    offsets: list[int] = []
+    position = log.start
+    while position < log.stable_end:
+        records, position = log.read(position, size)
+        assert len(records) <= size
+        offsets += [record.offset for record in records]
+    assert offsets == plain.visible(plain.start)
+
+
+@given(steps=STEPS)
+def test_a_reader_of_everything_sees_all_but_markers(steps: list[Step]) -> None:
+    log, plain = play(steps)
+    records, _ = log.read(log.start, 1_000, committed=False)
+    expected = [at for at in range(plain.start, len(plain.fates)) if plain.fates[at] is not None]
+    assert [record.offset for record in records] == expected
+
+
+class Groups(RuleBasedStateMachine):
+    """Members join, poll, leave, are expelled; partitions are added."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.group = MemoryGroup()
+        self.group.resize(4)
+        self.members: dict[str, GroupMember] = {}
+        self.zombies: list[GroupMember] = []
+
+    @rule()
+    def join(self) -> None:
+        member = self.group.join()
+        self.members[member.member_id] = member
+
+    @precondition(lambda self: self.members)
+    @rule(data=st.data())
+    def poll(self, data: st.DataObject) -> None:
+        self._poll(self.members[data.draw(st.sampled_from(sorted(self.members)))])
+
+    @precondition(lambda self: self.members)
+    @rule(data=st.data())
+    def expel(self, data: st.DataObject) -> None:
+        name = data.draw(st.sampled_from(sorted(self.members)))
+        self.group.leave(name)
+        self.zombies.append(self.members.pop(name))
+
+    @rule(more=st.integers(min_value=0, max_value=2))
+    def grow(self, more: int) -> None:
+        self.group.resize(min(self.group.partitions + more, 9))
+
+    def _poll(self, member: GroupMember) -> None:
+        revoked = self.group.to_revoke(member)
+        if revoked:
+            self.group.give_up(member, revoked)
+        member.generation = self.group.generation
+        self.group.take(member, self.group.to_assign(member))
+
+    @invariant()
+    def no_partition_has_two_owners(self) -> None:
+        owned = [partition for member in self.members.values() for partition in member.owned]
+        assert len(owned) == len(set(owned))
+
+    @invariant()
+    def nobody_accepts_a_zombie(self) -> None:
+        assert not any(self.group.accepts(zombie.member_id, zombie.generation) for zombie in self.zombies)
+
+    def teardown(self) -> None:
+        """When all poll often enough, every partition has an owner and the shares are even."""
+        for _ in range(3):
+            for member in self.members.values():
+                self._poll(member)
+        if self.members:
+            shares = [len(member.owned) for member in self.members.values()]
+            assert sum(shares) == self.group.partitions
+            assert max(shares) - min(shares) <= 1
+
+
+TestGroups = Groups.TestCase
+TestGroups.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)

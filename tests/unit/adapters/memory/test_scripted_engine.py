@@ -31,7 +31,7 @@ def test_a_label_with_look_ahead_words_after_it_is_not_changed_by_what_follows(
     assert before.disfluency[:settled] == after.disfluency[:settled]
 
 
-def test_a_label_does_depend_on_the_last_word_of_its_look_ahead_and_on_where_the_buffer_starts() -> None:
+def test_a_label_depends_on_its_last_look_ahead_word_and_buffer_start() -> None:
     engine = ScriptedEngine(look_ahead_words=4)
     said = [f"w{number}" for number in range(200)]
     other = [f"{word}'" if place % 5 == 4 else word for place, word in enumerate(said)]

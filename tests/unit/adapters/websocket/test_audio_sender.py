@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import socket
 import threading
@@ -11,16 +12,17 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("websockets")
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
+from caesura.worker.adapters.websocket import recogniser_client
 from caesura.worker.adapters.websocket.audio_sender import Audio
 from caesura.worker.adapters.websocket.recogniser_client import RecogniserClient, Reconnected
-from caesura.worker.errors import FatalError
+from caesura.worker.errors import FatalError, RetriableError
 from tests.harness.recogniser import PingCounting, serving
 from tests.harness.waiting import comes
+
+pytest.importorskip("websockets")
 
 
 @contextmanager
@@ -84,7 +86,7 @@ def test_chunks_that_no_server_said_to_have_are_sent_again_in_their_order() -> N
     assert heard == [*(audio[at : at + 100] for at in range(0, 1000, 100)), "end"]
 
 
-def test_a_server_that_answers_no_ping_and_breaks_off_long_after_the_audio_is_not_told_it_again() -> None:
+def test_a_server_that_breaks_off_after_the_audio_is_not_sent_it_again() -> None:
     def act(listener: socket.socket) -> None:
         accepted, _ = greeted(listener)
         time.sleep(1.5)
@@ -122,7 +124,7 @@ def test_audio_that_comes_in_crumbs_is_sent_in_whole_chunks() -> None:
     assert heard == [bytes([0, 1, 2, 3]), bytes([4, 5, 6, 7]), bytes([8, 9]), "end"]
 
 
-def test_whoever_waits_for_a_server_that_takes_no_more_can_be_stopped() -> None:
+def test_waiting_for_a_full_server_can_be_stopped() -> None:
     stopped = threading.Event()
 
     def act(listener: socket.socket) -> None:
@@ -154,3 +156,36 @@ def test_audio_that_can_no_longer_be_read_ends_it_and_is_said(tmp_path: Path) ->
                 list(client.messages())
     finally:
         os.close(folder)
+
+
+pytest.importorskip("websockets")
+
+
+def test_a_server_that_closes_every_connection_is_given_up() -> None:
+    with serving(lambda connection: connection.close(1008, "no more money")) as url:
+        messages = RecogniserClient(url=url, reconnect_for_s=1.0).messages()
+        with pytest.raises(RetriableError, match=r"could not be reached for 1 s: .* \(close code 1008\)") as told:
+            list(itertools.islice(messages, 20))  # it was sought for ever
+    assert "money" not in str(told.value)
+
+
+@pytest.mark.parametrize("speaks", [True, False])
+def test_a_server_that_speaks_or_stays_before_it_breaks_off_is_sought_anew(
+    speaks: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recogniser_client, "_LONGEST_WAIT_S", 0.2)
+    monkeypatch.setattr(recogniser_client, "_FIRST_WAIT_S", 0.2)
+    connections: list[PingCounting] = []
+
+    def speak(connection: PingCounting) -> None:
+        connections.append(connection)
+        if speaks:
+            connection.send("so")
+        else:
+            time.sleep(0.4)
+        connection.close(1000 if len(connections) == 6 else 1011)
+
+    with serving(speak) as url:
+        told = list(RecogniserClient(url=url, reconnect_for_s=0.6).messages())
+    assert [one for one in told if one != "so"] == [Reconnected()] * 5
+    assert [one for one in told if one == "so"] == ["so"] * (6 if speaks else 0)

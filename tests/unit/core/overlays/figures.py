@@ -10,9 +10,7 @@ from collections.abc import Iterable
 from tests.unit.core.overlays.generated_lines import generated
 from tests.unit.core.overlays.number_lines import NumberLine, hand_written, written
 
-__all__ = ["figures"]
-
-_NAMES = {"en": "English", "zh": "Chinese"}
+_NAMES = {"en": "English", "zh": "Chinese", "de": "German", "es": "Spanish", "fr": "French"}
 
 
 def figures(lines: Iterable[NumberLine]) -> str:
@@ -34,4 +32,4 @@ def figures(lines: Iterable[NumberLine]) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(figures([*hand_written("en"), *hand_written("zh"), *generated()]) + "\n")
+    sys.stdout.write(figures([*(line for lang in _NAMES for line in hand_written(lang)), *generated()]) + "\n")

@@ -9,8 +9,6 @@ from functools import partial
 from tests.unit.core.overlays.number_lines import NumberLine
 from tests.unit.core.spoken import DIGITS, MONTHS, UNITS, chinese, english, ordinal, year
 
-__all__ = ["generated"]
-
 _A_KIND = 20
 _SEED = 71
 

@@ -1,4 +1,4 @@
-"""Lines with spoken numbers and how they are written: by hand (``english.tsv``, ``chinese.tsv``), and generated."""
+"""Lines with spoken numbers and how they are written: by hand (``english.tsv`` and so on), and generated."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from caesura.worker.core.language.normalisation import model_view
 from caesura.worker.core.overlays.overlay import Overlay, Stretch
 from caesura.worker.core.overlays.rules import OverlayRules
 from caesura.worker.core.rendering.typography import typography_of
-
-__all__ = ["NumberLine", "hand_written", "overlays_of", "written"]
 
 _DIGITS = OverlayRules(numbers=NumberForm.DIGITS)
 
@@ -29,17 +27,17 @@ class NumberLine:
 
 def hand_written(lang: str) -> list[NumberLine]:
     """Return the lines of a language that were written by hand."""
-    name = {"en": "english", "zh": "chinese"}[lang]
+    name = {"en": "english", "zh": "chinese", "de": "german", "es": "spanish", "fr": "french"}[lang]
     text = (Path(__file__).parent / f"{name}.tsv").read_text(encoding="utf-8")
     rows = (line.split("\t") for line in text.splitlines())
     return [NumberLine(kind, said, expected, lang) for kind, said, expected in rows]
 
 
-def overlays_of(words: Sequence[str], *, begins: bool = True, ends: bool = True) -> list[Overlay]:
+def overlays_of(words: Sequence[str], lang: str = "en", *, begins: bool = True, ends: bool = True) -> list[Overlay]:
     """Return the numbers of words without marks that are written with digits."""
     marks: list[PunctuationName] = ["none" for _ in words]
     stretch = Stretch(tuple(range(len(words))), tuple(map(model_view, words)), tuple(marks), begins=begins, ends=ends)
-    return _DIGITS.over([stretch])
+    return _DIGITS.over([stretch], lang)
 
 
 def written(line: NumberLine) -> str:
@@ -47,7 +45,7 @@ def written(line: NumberLine) -> str:
     words = line.said.split()
     pieces: list[str] = []
     end = 0
-    for overlay in overlays_of(words):
+    for overlay in overlays_of(words, line.lang):
         pieces += [*words[end : overlay.begin], overlay.text]
         end = overlay.end
     return (" " if typography_of(line.lang).spaced else "").join([*pieces, *words[end:]])

@@ -60,7 +60,7 @@ def test_a_spelling_goes_before_a_number_and_a_sessions_before_the_operators() -
     assert shown(rules.joined(NumberForm.WORDS, {"Area Fifty-One": "Area 51"})) == "See Area 51 at 10 PM"
 
 
-def test_what_has_neither_letter_nor_digit_is_never_found() -> None:
+def test_symbols_alone_never_match() -> None:
     assert not Spellings({"...": "dots", "": "nothing"})
 
 

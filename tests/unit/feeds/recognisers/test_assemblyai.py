@@ -22,7 +22,7 @@ def turn(
     }
 
 
-def test_assemblyais_final_words_go_out_at_once_and_a_formatted_repeat_is_dropped() -> None:
+def test_assemblyais_final_words_go_out_at_once_repeats_are_dropped() -> None:
     said: list[Message] = [
         {"type": "Begin", "id": "x", "expires_at": 1},
         turn(0, ("hi", False)),
@@ -51,7 +51,7 @@ def spoken(number: int, *said: tuple[str, str], label: str, end: bool = False) -
     return told | {"words": named, "speaker_label": label}
 
 
-def test_assemblyais_word_whose_speaker_is_not_decided_waits_and_is_at_last_the_turns() -> None:
+def test_assemblyais_word_of_an_undecided_speaker_waits_for_the_turn() -> None:
     said = [
         spoken(0, ("so", "A"), ("i", "PENDING"), label="A"),
         spoken(0, ("so", "A"), ("i", "PENDING"), ("was", "PENDING"), label="A", end=True),
@@ -68,7 +68,7 @@ def test_assemblyais_word_whose_speaker_is_not_decided_waits_and_is_at_last_the_
     assert (texts(events, "s/A"), texts(events, "s/B")) == (["so", "i", "was"], ["yes", "we", "do"])
 
 
-def test_assemblyais_final_words_are_not_lost_where_a_connection_breaks_before_their_speaker_is_decided() -> None:
+def test_assemblyai_finals_survive_a_break_before_their_speaker() -> None:
     said: list[Message] = [
         {"type": "Begin", "id": "x", "expires_at": 1},
         spoken(0, ("so", "A"), ("i", "PENDING"), ("was", "A"), label="A"),
@@ -118,7 +118,7 @@ def test_assemblyais_transcript_of_a_recording_is_read() -> None:
     assert [event.utterance_end for event in events] == [True, False]
 
 
-def test_assemblyais_recorded_speakers_have_a_session_each_and_no_word_is_said_twice() -> None:
+def test_assemblyais_recorded_speakers_have_a_session_each() -> None:
     said = [transcript(uttered("good morning", 0, speaker="A"), uttered("um hi", 900, speaker="B"))]
     events = fed("assemblyai", said)
     assert timed(events, "s/A") == [("good", 0, 90), ("morning", 100, 190)]

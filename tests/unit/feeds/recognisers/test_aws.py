@@ -37,7 +37,7 @@ def test_awss_stable_items_go_out_at_once_and_its_marks_are_no_words() -> None:
     assert events[0].heard_until_ms == 500, "audio is told as heard up to the first word that may change"
 
 
-def test_awss_stable_items_that_wait_for_a_speaker_go_out_without_one_where_their_final_never_comes() -> None:
+def test_aws_stable_items_go_out_without_a_speaker_at_the_end() -> None:
     named = aws("a", ("so", 0.0, True), partial=False)
     results: list[dict[str, object]] = named["Transcript"]["Results"]  # type: ignore[index]
     for item in results[0]["Alternatives"][0]["Items"]:  # type: ignore[index]

@@ -48,7 +48,7 @@ def test_azures_answer_without_times_of_words_has_them_guessed_and_says_so() -> 
     assert events[0].attributes == {"word_ends": "guessed"}
 
 
-def test_azures_hypotheses_of_a_speaker_who_is_not_known_yet_wait_for_the_phrase() -> None:
+def test_azures_hypotheses_of_an_unknown_speaker_wait_for_the_phrase() -> None:
     heard = {"Offset": 0, "Duration": 10_000_000, "Type": "ConversationTranscription", "SpeakerId": "Unknown"}
     said: list[Message] = [
         *({"Text": "so um yes we do"[:end]} | heard for end in (5, 9, 12, 15)),

@@ -60,7 +60,7 @@ def test_deepgrams_words_go_out_before_their_final_once_three_hypotheses_agree()
     assert [texts([event]) for event in events] == [["so", "um"], ["yes", "we", "do"], []]
 
 
-def test_deepgrams_final_that_ends_before_its_interim_results_says_no_word_twice() -> None:
+def test_deepgrams_early_final_says_no_word_twice() -> None:
     said = [
         *(deepgram(one, duration=3.0) for one in ("is that they", "is that they they", "is that they they are")),
         *(deepgram(f"is that they they are {one}", duration=3.5) for one in ("blown", "blown away")),
@@ -80,7 +80,7 @@ def test_a_word_that_deepgrams_final_takes_back_costs_none_of_the_next_one() -> 
     assert texts(fed("deepgram", said)) == ["so", "we", "go", "um", "yes"]
 
 
-def test_deepgrams_finals_running_that_all_end_before_its_interim_results_say_no_word_twice() -> None:
+def test_deepgrams_early_finals_in_a_row_say_no_word_twice() -> None:
     said = [
         *(deepgram(one, duration=4.0) for one in ("so we go to", "so we go to the", "so we go to the sea")),
         deepgram("so we", final=True, duration=1.0),
@@ -91,7 +91,7 @@ def test_deepgrams_finals_running_that_all_end_before_its_interim_results_say_no
     assert texts(fed("deepgram", said)) == ["so", "we", "go", "to", "the", "sea"]
 
 
-def test_a_word_that_deepgrams_final_takes_back_is_new_where_it_is_said_after_all_that_was_heard() -> None:
+def test_a_word_taken_back_by_deepgrams_final_is_new_when_said_later() -> None:
     said = [
         *(deepgram(one, duration=3.0) for one in ("so no no", "so no no no", "so no no no wait")),
         deepgram("so no", final=True, duration=2.4),

@@ -44,13 +44,13 @@ def test_funasrs_numbers_written_as_digits_lose_their_times_not_their_words() ->
 
 
 @pytest.mark.parametrize("text", ["", "ERROR. ONLY SUPPORT PCM stream."])
-def test_the_end_that_funasrs_server_tells_without_a_mode_takes_no_piece_with_it(text: str) -> None:
+def test_the_end_that_funasr_tells_without_a_mode_takes_no_piece(text: str) -> None:
     end = {"text": text, "wav_name": "w", "is_final": True}
     said = [funasr("2pass-online", "今天"), funasr("2pass-online", "好"), end]
     assert texts(fed("funasr", said)) == ["今", "天", "好"]
 
 
-def test_what_sensevoice_writes_besides_words_is_none() -> None:
+def test_sensevoices_tags_are_no_words() -> None:
     said = [funasr("2pass-offline", "<|zh|><|NEUTRAL|><|Speech|><|woitn|>今天 good", "[[0,100],[100,200],[200,300]]")]
     assert timed(fed("funasr", said)) == [("今", 0, 100), ("天", 100, 200), ("good", 200, 300)]
 

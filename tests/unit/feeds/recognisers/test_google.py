@@ -47,7 +47,7 @@ def test_googles_durations_may_be_seconds_and_nanos() -> None:
     assert timed(fed("google", said)) == [("so", 1300, 2000)]
 
 
-def test_googles_words_by_speaker_that_begin_anew_with_every_final_are_not_said_twice() -> None:
+def test_googles_words_by_speaker_that_begin_anew_are_not_said_twice() -> None:
     def tagged(*said: tuple[str, float, int]) -> dict[str, object]:
         listed = [
             {"word": word, "startTime": f"{at}s", "endTime": f"{at + 0.5}s", "speakerTag": tag}
@@ -102,6 +102,30 @@ def test_googles_interim_words_wait_once_finals_say_who_speaks() -> None:
         tagged("so we do it now", 5),
     ]
     assert texts(fed("google", said), "s/2") == ["hello", "so", "we", "do", "it", "now"]
+
+
+def lone(said: str, end: str = "1s") -> dict[str, object]:
+    return google({"alternatives": [{"transcript": said}], "resultEndTime": end})
+
+
+def test_googles_interim_results_without_stability_are_not_final() -> None:
+    said: list[Message] = [
+        lone("we"),
+        lone("we meet", "2s"),
+        google({"alternatives": [{"transcript": "we meet now"}], "isFinal": True, "resultEndTime": "3s"}),
+        lone("all", "4s"),
+        lone("all of", "5s"),
+    ]
+    assert told_apart("google", said)
+    assert texts(fed("google", said)) == ["we", "meet", "now"]
+
+
+def test_googles_lone_results_are_a_recording_where_no_stream_is_seen() -> None:
+    assert texts(fed("google", [lone("we"), lone("we meet", "2s"), lone("then all go", "3s")])) == [
+        *("we", "meet"), *("then", "all", "go")]  # fmt: skip
+    billed = [lone(said) | {"metadata": {"totalBilledDuration": "1s"}} for said in ("so", "so it", "goes")]
+    assert texts(fed("google", billed)) == ["so", "so", "it", "goes"]
+    assert texts(fed("google", [{"response": lone("good day")}])) == ["good", "day"]
 
 
 def test_googles_channels_do_not_pile_up() -> None:

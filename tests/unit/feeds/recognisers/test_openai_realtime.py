@@ -31,7 +31,7 @@ def test_openais_items_go_out_in_the_order_of_their_audio() -> None:
     assert [texts([event]) for event in events] == [["First"], ["one."], ["Second."], []]
 
 
-def test_what_openais_session_had_completed_or_begun_goes_out_before_the_next_session_begins() -> None:
+def test_openai_items_go_out_before_the_next_session() -> None:
     said: list[Message] = [
         {"type": "input_audio_buffer.committed", "item_id": "a"},
         {"type": f"{_ITEM}delta", "item_id": "a", "delta": "First "},
@@ -56,7 +56,7 @@ def test_openais_item_that_failed_is_passed_over() -> None:
 
 
 @pytest.mark.parametrize("gone", [{"type": "input_audio_buffer.cleared"}, None])
-def test_openais_speech_whose_audio_is_cleared_or_committed_under_another_name_holds_nothing_up(
+def test_openais_cleared_or_renamed_audio_holds_nothing_up(
     gone: Message | None,
 ) -> None:
     said: list[Message] = [
@@ -71,7 +71,7 @@ def test_openais_speech_whose_audio_is_cleared_or_committed_under_another_name_h
     assert texts([event for message in said for event in speech.take(message)]) == ["First.", "Second."]
 
 
-def test_what_waits_behind_an_item_that_is_never_completed_is_bounded_and_what_is_completed_goes_out() -> None:
+def test_items_behind_an_unfinished_one_are_bounded() -> None:
     speech = RecognisedSpeech(OpenAiRealtime(), SessionEvents(session="s", lang="en"))
     speech.take({"type": "input_audio_buffer.committed", "item_id": "first"})
     delta = "hello " * 2000
@@ -93,7 +93,7 @@ def test_an_items_name_that_nobody_gives_is_refused() -> None:
         fed("openai-realtime", [{"type": "input_audio_buffer.committed", "item_id": "n" * 257}])
 
 
-def test_a_delta_that_makes_an_item_longer_than_a_turn_can_be_is_refused_and_its_transcript_is_taken() -> None:
+def test_a_delta_beyond_the_turn_limit_is_refused() -> None:
     speech = RecognisedSpeech(OpenAiRealtime(), SessionEvents(session="s", lang="en"))
     delta = {"type": f"{_ITEM}delta", "item_id": "a", "delta": "hello " * 1800}
     said = texts(speech.take(delta))

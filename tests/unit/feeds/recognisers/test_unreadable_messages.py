@@ -9,8 +9,7 @@ from caesura.worker.feeds.hypothesis import UnreadableMessageError
 from caesura.worker.feeds.recognised_speech import RecognisedSpeech
 from caesura.worker.feeds.recognisers.google import Google
 from caesura.worker.feeds.session_events import SessionEvents
-from tests.harness.deep import nested
-from tests.unit.feeds.spoken import Message, fed, texts, timed
+from tests.unit.feeds.spoken import Message, fed, nested, texts, timed
 
 FINAL = {"isFinal": True, "alternatives": [{"transcript": "so"}]}
 _DEEP, _DIGITS = "[" * 100_000 + "]" * 100_000, "[" + "9" * 5000 + "]"
@@ -73,7 +72,7 @@ def test_a_message_that_is_refused_takes_no_number() -> None:
     assert [event.seq for event in speech.take({"results": [FINAL]})] == [0]
 
 
-def test_what_is_final_goes_out_though_the_rest_of_its_message_is_too_long() -> None:
+def test_finals_go_out_although_their_message_is_too_long() -> None:
     refused: list[UnreadableMessageError] = []
     speech = RecognisedSpeech(Google(), SessionEvents(session="s", lang="en", refused=refused.append))
     interim = {"stability": 0.1, "alternatives": [{"transcript": "um " * (MAX_EVENT_WORDS + 1)}]}

@@ -95,7 +95,7 @@ def test_the_apis_words_stand_beside_its_segments() -> None:
     assert timed(fed("whisper", [answer])) == [("So", 100, 300), ("yes", 300, 800)]
 
 
-def test_whispers_brackets_are_looked_at_for_so_many_characters_as_a_sound_may_have() -> None:
+def test_whispers_brackets_are_read_up_to_the_length_of_a_sound() -> None:
     for written, spoken in (("[" + "x " * 149 + "] so", 1), ("[" + "x " * 200 + "] so", 201)):
         assert len(texts(fed("whisper", [{"segments": [{"start": 0, "end": 1, "text": written}]}]))) == spoken
 
@@ -112,7 +112,7 @@ def test_whisper_lives_messages_without_segments_send_no_word_again() -> None:
     assert texts(fed("whisper", said)) == ["So", "we", "go", "on"]
 
 
-def test_whisper_lives_segment_that_is_gone_takes_no_word_of_the_next_one_with_it() -> None:
+def test_a_segment_that_whisper_live_drops_takes_no_word_with_it() -> None:
     said = [
         live((0.0, " Thank you very", False)),
         live((0.0, " Thank you very much", False)),
@@ -143,7 +143,7 @@ def test_whispers_speaker_may_be_a_number() -> None:
     assert (texts(events, "s/0"), texts(events, "s/1")) == (["Good", "day"], ["Hi"])
 
 
-def test_sounds_of_several_timed_words_are_not_spoken_and_fillers_in_brackets_are() -> None:
+def test_timed_sounds_are_not_spoken_and_bracketed_fillers_are() -> None:
     pieces = [" (door", " slams)", " so", " [UH]", " f(x)", " <|en|>", " [loud", " music]", " yes."]
     timed_words = [{"word": piece, "start": at, "end": at + 1} for at, piece in enumerate(pieces)]
     said: list[Message] = [{"segments": [{"start": 0, "end": 9, "text": "".join(pieces), "words": timed_words}]}]

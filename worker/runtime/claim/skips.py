@@ -1,0 +1,45 @@
+"""Records that an operator has set aside: requests in the claims topic, which each claim reads (``caesura skip``).
+
+A request names the input offset and the SHA-256 of the record's value, so that it can mean no other record. The owner
+carries it out with its next checkpoint: dead letter, refusal note, next offset.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+from caesura.worker.ports.log_reader import LogReader
+from caesura.worker.ports.records import OutMessage, Record
+from caesura.worker.whole_numbers import MAX_OFFSET, whole_number
+
+_KEY = b"skip"
+
+
+def skip_request(claims_topic: str, record: Record) -> OutMessage:
+    """Return what asks for a record of the input to be skipped."""
+    value = b"%d %s" % (record.offset, _digest(record).encode())
+    return OutMessage(topic=claims_topic, partition=record.partition, key=_KEY, value=value)
+
+
+def read_skips(
+    reader: LogReader, claims_topic: str, partition: int, *, timeout_s: float, stall_s: float
+) -> dict[int, str]:
+    """Return the digests of the records to skip, by input offset. Blocks; BrokerError."""
+    low, end = reader.bounds(claims_topic, partition, timeout_s)
+    skips: dict[int, str] = {}
+    for request in reader.read(claims_topic, partition, low, end, stall_s):
+        told, _, digest = (request.value or b"").decode(errors="replace").partition(" ")
+        offset = whole_number(told, MAX_OFFSET)
+        if request.key == _KEY and offset is not None:
+            skips[offset] = digest
+    return skips
+
+
+def is_skipped(skips: Mapping[int, str], record: Record) -> bool:
+    """Tell whether this very record is to be skipped."""
+    return record.offset in skips and skips[record.offset] == _digest(record)
+
+
+def _digest(record: Record) -> str:
+    return hashlib.sha256(record.value or b"").hexdigest()
