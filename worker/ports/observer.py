@@ -245,7 +245,7 @@ class EngineFailed(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionsFlooding(Event):
-    """Which sessions flood as of this turn, perhaps none, and how many words of theirs wait."""
+    """Which sessions flood as of this turn and did not before, perhaps none, and how many words of theirs wait."""
 
     queued_words: Mapping[str, int]
 

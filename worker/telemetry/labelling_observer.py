@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from typing_extensions import override
 
 from caesura.worker.ports import observer as events
@@ -21,7 +19,6 @@ class LabellingObserver(Observer):
     def __init__(self, *, log: Log, metrics: Metrics) -> None:
         self._log = log
         self._metrics = metrics
-        self._flooding: frozenset[str] = frozenset()
 
     @override
     def note(self, event: events.Event) -> None:
@@ -47,17 +44,11 @@ class LabellingObserver(Observer):
                 self._log.error("engine_failed", sessions=event.sessions, **detail)
                 add(table.ENGINE_FAILURES)
             case events.SessionsFlooding():
-                self._floods(event.queued_words)
+                for session, words in event.queued_words.items():
+                    self._log.warning("session_floods", session=session, words=words)
             case served.UnfrozenReported():
                 for outcome in ("offered", "dropped", "passed_over"):
                     if looks := getattr(event, outcome):
                         add(table.TENTATIVE_LOOKS, looks, outcome=outcome)
             case _:  # a step of the commit protocol: its time stands in the checkpoint's line
                 pass
-
-    def _floods(self, queued_words: Mapping[str, int]) -> None:
-        """Name a session in a line when it begins to flood, and not again before it has stopped."""
-        for session, words in queued_words.items():
-            if session not in self._flooding:
-                self._log.warning("session_floods", session=session, words=words)
-        self._flooding = frozenset(queued_words)

@@ -157,7 +157,7 @@ def test_undone_work_and_untaken_segments_go_with_an_abort() -> None:
     driver.sessions.put_back("s", None)
 
     assert not driver.sessions.is_busy
-    assert driver.sessions.waiting(NOW_MS) == []
+    assert not driver.sessions.waiting(NOW_MS)
     assert driver.sessions.take_segments() == []
     assert len(driver.sessions) == 0
 
@@ -167,9 +167,10 @@ def test_queued_words_are_reported_so_that_floods_come_last() -> None:
     for seq in range(4):
         driver.give(event(seq, "one two three"))
     queued = []
-    while pending := driver.sessions.waiting(NOW_MS):
-        queued.append(pending[0].queued_words)
-        (labels,) = driver.engine.label([pending[0].request])
+    while waiting := driver.sessions.waiting(NOW_MS):
+        (pending,) = waiting
+        queued.append(pending.queued_words)
+        (labels,) = driver.engine.label([pending.request])
         driver.sessions.resolve("s", labels, NOW_MS)
 
     assert queued == [9, 6, 3, 0]
@@ -187,7 +188,7 @@ def test_events_during_a_step_are_applied_with_its_labels() -> None:
     driver.give(event(2, "five"))
     (labels,) = driver.engine.label([first.request])
     driver.sessions.resolve("s", labels, NOW_MS)
-    assert driver.sessions.waiting(NOW_MS) == []
+    assert not driver.sessions.waiting(NOW_MS)
     assert not driver.sessions.is_busy
     assert len(driver.state().buffer) == 5
 

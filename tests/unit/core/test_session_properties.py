@@ -32,7 +32,7 @@ from caesura.worker.core.language.words import (
     whitespace_segmenters,
 )
 from caesura.worker.core.session import session_work, stream
-from caesura.worker.core.session.batching import FLOOD_WORDS, BatchLimits, PendingLabels, form_batches
+from caesura.worker.core.session.batching import FLOOD_WORDS, BatchLimits, LabelQueue, PendingLabels, next_batch
 from caesura.worker.core.session.stream import StreamingLabeller
 from tests.harness.partition_driver import MARKED, NOW_MS, Driver, event, however_grouped, pair_segmenters
 from tests.harness.speech import said
@@ -552,6 +552,17 @@ def _pending(name: int, words: int, since_ms: int, queued_words: int = 0) -> Pen
     return PendingLabels(partition=0, request=request, waiting_since_ms=since_ms, queued_words=queued_words)
 
 
+def batches_of(pending: list[PendingLabels]) -> list[list[PendingLabels]]:
+    """Return all batches, in the order in which they are run; who waits belongs to three partitions by turns."""
+    queues = [LabelQueue(), LabelQueue(), LabelQueue()]
+    for place, one in enumerate(pending):
+        queues[place % 3].put(one)
+    batches = []
+    while any(queues):
+        batches.append(next_batch(queues, LIMITS))
+    return batches
+
+
 waiting = st.lists(
     st.tuples(st.integers(1, 120), st.integers(0, 50), st.sampled_from([0, 0, FLOOD_WORDS, FLOOD_WORDS + 1])),
     max_size=40,
@@ -560,7 +571,7 @@ waiting = st.lists(
 
 @given(waiting)
 def test_everybody_is_in_one_batch_once(pending: list[PendingLabels]) -> None:
-    batched = [one.request.session for batch in form_batches(pending, LIMITS) for one in batch]
+    batched = [one.request.session for batch in batches_of(pending) for one in batch]
 
     assert sorted(batched) == sorted(one.request.session for one in pending)
 
@@ -569,7 +580,7 @@ def test_everybody_is_in_one_batch_once(pending: list[PendingLabels]) -> None:
 def test_batches_are_bounded_in_sessions_and_in_words(
     pending: list[PendingLabels],
 ) -> None:
-    batches = form_batches(pending, LIMITS)
+    batches = batches_of(pending)
     for batch in batches:
         assert len(batch) <= LIMITS.max_sessions
         assert len(batch) == 1 or sum(len(one.request.words) for one in batch) <= LIMITS.max_words
@@ -582,7 +593,7 @@ def test_batches_are_bounded_in_sessions_and_in_words(
 def test_each_batch_begins_with_the_longest_wait_and_floods_come_last(
     pending: list[PendingLabels],
 ) -> None:
-    batches = form_batches(pending, LIMITS)
+    batches = batches_of(pending)
     left = list(pending)
     for batch in batches:
         first = min(left, key=lambda one: (one.queued_words > FLOOD_WORDS, one.waiting_since_ms))
@@ -591,8 +602,40 @@ def test_each_batch_begins_with_the_longest_wait_and_floods_come_last(
         left = [one for one in left if one not in batch]
 
 
+@given(waiting, st.lists(st.integers(0, 39)), st.lists(st.integers(0, 39)))
+def test_what_a_session_wanted_before_is_in_no_batch(
+    pending: list[PendingLabels], again: list[int], gone: list[int]
+) -> None:
+    queue, wanted = LabelQueue(), {one.request.session: one for one in pending}
+    for one in pending:
+        queue.put(one)
+    for name in (name for place in again for name in [f"s{place}"] * 40 if name in wanted):
+        wanted[name] = _pending(int(name[1:]), 1, len(wanted[name].request.words))
+        queue.put(wanted[name])
+    for name in {f"s{place}" for place in gone}:
+        wanted.pop(name, None)
+        queue.drop(name)
+    assert {one.request.session: one for one in queue} == wanted
+    batched = []
+    while queue:
+        batched += next_batch([queue], LIMITS)
+    assert {one.request.session: one for one in batched} == wanted
+    assert len(batched) == len(wanted)
+    assert set(queue.unsure) == set(wanted), "what they want afterwards is not known"
+
+
+def test_a_session_that_floods_is_named_once_until_it_stops() -> None:
+    queue, named = LabelQueue(), []
+    for queued_words in (900, 1200, 0, 400):
+        queue.put(_pending(0, 1, 0, queued_words))
+        named.append(queue.begun_floods())
+    queue.drop("s0")
+    named.append(queue.begun_floods())
+    assert named == [{"s0": 900}, {}, {}, {"s0": 400}, {}]
+
+
 def test_buffers_of_any_length_share_a_batch_in_the_order_in_which_they_wait() -> None:
     pending = [_pending(0, 20, 3), _pending(1, 100, 2), _pending(2, 21, 1), _pending(3, 21, 4)]
 
-    batches = [[one.request.session for one in batch] for batch in form_batches(pending, LIMITS)]
+    batches = [[one.request.session for one in batch] for batch in batches_of(pending)]
     assert batches == [["s2", "s1", "s0"], ["s3"]]

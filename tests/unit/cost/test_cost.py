@@ -12,16 +12,20 @@ from typing import TypeVar
 
 import pytest
 from msgspec import structs
+from typing_extensions import override
 
 from caesura.schemas.codec import decode_event, decode_segment
-from caesura.schemas.labels import Disfluency
+from caesura.schemas.labels import Disfluency, Labels
 from caesura.schemas.segments import DisfluencyTag, NumberForm, PunctuationName, Segment, SegmentWord
 from caesura.schemas.state import decode_state
+from caesura.worker.adapters.memory.engine import ScriptedEngine
 from caesura.worker.captions.cues import CueWriter
 from caesura.worker.captions.limits import CaptionLimits
 from caesura.worker.commands.conversation_lines import talk_lines
 from caesura.worker.core.decoding.european_guard import guard_european_tags
 from caesura.worker.core.decoding.kept_words import guard_tags
+from caesura.worker.core.language.labelling import LabelRequest
+from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.core.numbers.european_numbers import european_numbers
 from caesura.worker.core.numbers.spoken_numbers import number_spans
 from caesura.worker.core.overlays.overlay import Stretch
@@ -29,6 +33,7 @@ from caesura.worker.core.overlays.rules import OverlayRules
 from caesura.worker.core.rendering.cleaning import Cleaning, CleaningLevel
 from caesura.worker.core.rendering.conversation import ConversationOrder, Placed, characteristics_of, in_order
 from caesura.worker.core.rendering.rendering import Style, render_segment
+from caesura.worker.core.session.batching import BatchLimits
 from caesura.worker.errors import FatalError
 from caesura.worker.feeds.file_format import FileFormat, SpeechFormat, recognised_format
 from caesura.worker.feeds.hypothesis import MAX_MESSAGE_WORDS
@@ -36,7 +41,10 @@ from caesura.worker.feeds.recognisers.catalogue import RecogniserName
 from caesura.worker.feeds.recorded_speech import RecordedSpeech
 from caesura.worker.feeds.timed_events import Pace
 from caesura.worker.service.clients.reading import RefusedMessageError, frame_reader
+from caesura.worker.service.clients.session_pool import SessionPool
 from caesura.worker.service.server.messages import Opening
+from tests.harness.in_memory_world import ManualClock
+from tests.harness.partition_driver import event
 from tests.harness.segments import a_segment
 
 pytestmark = pytest.mark.slow
@@ -45,6 +53,9 @@ _Made = TypeVar("_Made")
 
 LINEAR_AT_MOST = 12.0
 """Eight times as much input may take so many times as long; a square takes 64 times."""
+
+CONSTANT_AT_MOST = 3.0
+"""What does not depend on the input's length; what is proportional takes eight times as long."""
 
 _LEAST_TRIES, _TRIES = 3, 9
 
@@ -617,6 +628,35 @@ def test_order_of_a_live_conversation_costs_as_much_as_it_has_sides(conversation
             order.add(one)
 
     assert growth(make, read, 1_000) <= LINEAR_AT_MOST
+
+
+class _OneBatchATurn(ScriptedEngine):
+    def __init__(self, clock: ManualClock) -> None:
+        super().__init__()
+        self._clock = clock
+
+    @override
+    def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
+        self._clock.pass_s(0.1)
+        return super().label(requests)
+
+
+def test_a_turn_costs_by_what_it_labels_and_not_by_who_waits() -> None:
+    def waiting(sessions: int) -> SessionPool:
+        clock = ManualClock()
+        rules = DecodingRules(max_open_sessions=sessions, flush_after_ms=60_000, stall_after_ms=60_000)
+        pool = SessionPool(_OneBatchATurn(clock), clock=clock, rules=rules, limits=BatchLimits(max_sessions=4))
+        for name in range(sessions):
+            pool.offer(event(0, "so be it", session=str(name), utterance_end=True))
+        pool.turn(0.05)
+        return pool
+
+    def turn(pool: SessionPool) -> None:
+        for _ in range(10):
+            pool.turn(0.05)
+        assert pool.is_busy
+
+    assert growth(waiting, turn, 500) <= CONSTANT_AT_MOST
 
 
 SPOKEN_NUMBERS = {

@@ -28,7 +28,7 @@ from caesura.worker.core.decoding.context import DecodingContext, Origin
 from caesura.worker.core.decoding.segment_writer import OutSegment
 from caesura.worker.core.partition.dormant_sessions import DormantSessions, can_rest
 from caesura.worker.core.partition.timers import Timers
-from caesura.worker.core.session.batching import PendingLabels
+from caesura.worker.core.session.batching import LabelQueue
 from caesura.worker.core.session.session import Session
 from caesura.worker.core.session.session_work import SessionWork
 
@@ -112,6 +112,11 @@ class PartitionSessions:
     def is_busy(self) -> bool:
         """Tell whether any session has work that is not done."""
         return bool(self._work)
+
+    @property
+    def rested(self) -> Collection[str]:
+        """Return sessions whose work was done since the last ``settle``."""
+        return self._work.rested
 
     @property
     def touched(self) -> Collection[str]:
@@ -221,8 +226,8 @@ class PartitionSessions:
         self._note(key, session)
         return True
 
-    def waiting(self, now_ms: int) -> list[PendingLabels]:
-        """Work wherever no labels are wanted yet, and return what is wanted. now_ms: wall clock."""
+    def waiting(self, now_ms: int) -> LabelQueue:
+        """Work wherever it is not known what is wanted, and return what is. now_ms: wall clock."""
         return self._work.waiting(now_ms)
 
     def resolve(self, key: str, labels: Labels, now_ms: int) -> None:
@@ -286,6 +291,7 @@ class PartitionSessions:
         self._tombstones.clear()
         self._unrecorded.clear()
         self._touched.clear()
+        self._work.rested.clear()
         woken, self._woken = self._woken, {}
         return self._rest({**woken, **(stored or {})})
 

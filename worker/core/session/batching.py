@@ -5,11 +5,13 @@ Rules:
 1. One step a session a batch: what follows a step depends on its labels.
 2. Whoever has waited longest is in the next batch; sessions that flood come after all others.
 3. A batch is bounded in sessions, and in the words of their buffers: so many an engine may have to compute at worst.
+4. Forming one costs time by what is in it, however many sessions wait.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import heapq
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -21,6 +23,8 @@ FLOOD_WORDS = 300
 
 Whoever speaks is never so far ahead of a worker that keeps up; a backlog or a file that is sent at once is.
 """
+
+_SLACK = 64
 
 
 class PendingLabels(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -45,14 +49,96 @@ class BatchLimits:
     max_words: int = 4_096
 
 
-def form_batches(pending: Sequence[PendingLabels], limits: BatchLimits) -> list[list[PendingLabels]]:
-    """Return every pending session in one batch each, in the order in which the batches are to be run."""
-    batches: list[list[PendingLabels]] = []
+class LabelQueue:
+    """What the sessions of one partition want labels for.
+
+    unsure: of whom it is not known, because more was queued or labels came; each call that is interrupted leaves its
+    session there. Iterating shows all that is wanted.
+    """
+
+    def __init__(self) -> None:
+        self.unsure: dict[str, None] = {}
+        self._wanted: dict[str, PendingLabels] = {}
+        self._order: list[tuple[bool, int, int, PendingLabels]] = []
+        self._puts = 0
+        self._moved: set[str] = set()
+        self._flooding: set[str] = set()
+
+    def __bool__(self) -> bool:
+        """Tell whether anything is wanted."""
+        return bool(self._wanted)
+
+    def __iter__(self) -> Iterator[PendingLabels]:
+        """Yield all that is wanted, in no order."""
+        return iter(list(self._wanted.values()))
+
+    def put(self, one: PendingLabels) -> None:
+        """Take what a session wants, instead of what it wanted before."""
+        session = one.request.session
+        self._wanted[session] = one
+        self._puts += 1
+        heapq.heappush(self._order, (one.is_flood, one.waiting_since_ms, self._puts, one))
+        if len(self._order) > 4 * len(self._wanted) + _SLACK:
+            self._order = sorted(entry for entry in self._order if self._stands(entry[-1]))
+        self._moved.add(session)
+        self.unsure.pop(session, None)
+
+    def drop(self, session: str) -> None:
+        """Take note that a session wants nothing."""
+        self._wanted.pop(session, None)
+        self._moved.add(session)
+        self.unsure.pop(session, None)
+
+    def ask(self, session: str) -> None:
+        """Take note that it is not known any more what a session wants."""
+        self.unsure[session] = None
+        self._wanted.pop(session, None)
+
+    @property
+    def rank(self) -> tuple[bool, int] | None:
+        """Return how early the first one is to be labelled, the smallest first; None where nothing is wanted."""
+        while self._order and not self._stands(self._order[0][-1]):
+            heapq.heappop(self._order)
+        return self._order[0][:2] if self._order else None
+
+    @property
+    def first(self) -> PendingLabels:
+        """Return who is to be labelled first; ``rank`` is not None."""
+        return self._order[0][-1]
+
+    def begun_floods(self) -> dict[str, int]:
+        """Return who floods now and did not at the last call, and how many words of theirs wait."""
+        begun: dict[str, int] = {}
+        for session in self._moved:
+            one = self._wanted.get(session)
+            if one is None or not one.is_flood:
+                self._flooding.discard(session)
+            elif session not in self._flooding:
+                self._flooding.add(session)
+                begun[session] = one.queued_words
+        self._moved.clear()
+        return begun
+
+    def _stands(self, one: PendingLabels) -> bool:
+        return self._wanted.get(one.request.session) is one
+
+
+def next_batch(queues: Sequence[LabelQueue], limits: BatchLimits) -> list[PendingLabels]:
+    """Return who is labelled next, and ask them what they want afterwards. Something is wanted."""
+    heads = [(rank, place) for place, queue in enumerate(queues) if (rank := queue.rank) is not None]
+    heapq.heapify(heads)
+    batch: list[PendingLabels] = []
     words = 0
-    for one in sorted(pending, key=lambda one: (one.is_flood, one.waiting_since_ms)):
+    while heads and len(batch) < limits.max_sessions:
+        queue = queues[heads[0][1]]
+        one = queue.first
         words += len(one.request.words)
-        if not batches or words > limits.max_words or len(batches[-1]) == limits.max_sessions:
-            batches.append([])
-            words = len(one.request.words)
-        batches[-1].append(one)
-    return batches
+        if batch and words > limits.max_words:
+            break
+        batch.append(one)
+        queue.ask(one.request.session)
+        if (rank := queue.rank) is None:
+            heapq.heappop(heads)
+        else:
+            heapq.heapreplace(heads, (rank, heads[0][1]))
+    return batch

@@ -14,7 +14,7 @@ from collections import deque
 
 from caesura.schemas.labels import Labels
 from caesura.worker.core.decoding.segment_writer import OutSegment
-from caesura.worker.core.session.batching import PendingLabels
+from caesura.worker.core.session.batching import LabelQueue, PendingLabels
 from caesura.worker.core.session.session import Session
 
 
@@ -24,9 +24,10 @@ class SessionWork:
     def __init__(self, partition: int) -> None:
         self._partition = partition
         self._busy: dict[str, deque[Session]] = {}
-        self._wanted: dict[str, PendingLabels] = {}
-        self._changed: dict[str, None] = {}
+        self._wanted = LabelQueue()
         self._segments: list[OutSegment] = []
+        self.rested: set[str] = set()
+        """Names whose work was done since somebody last cleared this."""
 
     def __bool__(self) -> bool:
         """Tell whether any session has work that is not done."""
@@ -40,7 +41,7 @@ class SessionWork:
         """Take note of a session, which may be busy."""
         busy = self._busy.get(key)
         if session.is_busy:
-            self._changed[key] = None
+            self._wanted.ask(key)
             if busy is None:
                 self._busy[key] = deque((session,))
             elif session not in busy:
@@ -49,15 +50,14 @@ class SessionWork:
     def drop(self, key: str) -> None:
         """Drop the work of all sessions of this name, and their segments not taken yet."""
         self._busy.pop(key, None)
-        self._wanted.pop(key, None)
-        self._changed.pop(key, None)
+        self._wanted.drop(key)
         self._segments = [one for one in self._segments if one.segment.session != key]
 
-    def waiting(self, now_ms: int) -> list[PendingLabels]:
-        """Work wherever no labels are wanted yet, and return what is wanted. now_ms: wall clock."""
-        for key in list(self._changed):
+    def waiting(self, now_ms: int) -> LabelQueue:
+        """Work wherever it is not known what is wanted, and return what is. now_ms: wall clock."""
+        for key in list(self._wanted.unsure):
             self._advance(key, now_ms)
-        return list(self._wanted.values())
+        return self._wanted
 
     def resolve(self, key: str, labels: Labels, now_ms: int) -> None:
         """Give a session the labels it wants. now_ms: wall clock. ValueError: they are not one of each kind a word."""
@@ -87,7 +87,7 @@ class SessionWork:
     def _answered(self, key: str) -> Session:
         """Return the session of this name that wants labels. What it wants next is not known until it is advanced."""
         session = self._busy[key][0]
-        self._changed[key] = None
+        self._wanted.ask(key)
         return session
 
     def _advance(self, key: str, now_ms: int) -> None:
@@ -98,15 +98,16 @@ class SessionWork:
             request = session.request(now_ms)
             self._segments.extend(session.take_segments())
             if request is not None:
-                self._wanted[key] = PendingLabels(
-                    partition=self._partition,
-                    request=request,
-                    waiting_since_ms=session.waiting_since_ms,
-                    queued_words=session.queued_words,
+                self._wanted.put(
+                    PendingLabels(
+                        partition=self._partition,
+                        request=request,
+                        waiting_since_ms=session.waiting_since_ms,
+                        queued_words=session.queued_words,
+                    )
                 )
-                self._changed.pop(key, None)
                 return
             busy.popleft()
-        self._wanted.pop(key, None)
         self._busy.pop(key, None)
-        self._changed.pop(key, None)
+        self.rested.add(key)
+        self._wanted.drop(key)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from caesura.schemas.labels import Labels
 from caesura.worker.core.partition.partition import PartitionSessions
-from caesura.worker.core.session.batching import BatchLimits, PendingLabels, form_batches
+from caesura.worker.core.session.batching import BatchLimits, LabelQueue, PendingLabels, next_batch
 from caesura.worker.errors import EngineError
 from caesura.worker.ports.clock import Clock
 from caesura.worker.ports.engine import Engine
@@ -42,27 +42,26 @@ class Labelling:
 
         False where the deadline passed first: sessions are left in the midst of their work then.
         """
-        pending = self._pending(partitions)
-        self.observer.note(
-            SessionsFlooding(queued_words={one.request.session: one.queued_words for one in pending if one.is_flood})
-        )
-        while pending:
-            for batch in form_batches(pending, self.limits):
-                if deadline is not None and deadline.passed:
-                    return False
-                self._resolve(batch, partitions)
-            pending = self._pending(partitions)
+        queues = self._waiting(partitions)
+        floods = {session: words for queue in queues for session, words in queue.begun_floods().items()}
+        self.observer.note(SessionsFlooding(queued_words=floods))
+        while any(queues):
+            if deadline is not None and deadline.passed:
+                return False
+            self._resolve(next_batch(queues, self.limits), partitions)
         return True
 
     def fall_back(self, partitions: Mapping[int, PartitionSessions]) -> None:
         """Let every session of these partitions that wants labels go on without, until none wants any."""
-        while pending := self._pending(partitions):
-            for one in pending:
-                blamed(one.partition, partitions[one.partition].fall_back, one.request.session, self.clock.wall_ms())
+        for queue in self._waiting(partitions):
+            while queue:
+                for one in queue:
+                    fall_back = partitions[one.partition].fall_back
+                    blamed(one.partition, fall_back, one.request.session, self.clock.wall_ms())
 
-    def _pending(self, partitions: Mapping[int, PartitionSessions]) -> list[PendingLabels]:
+    def _waiting(self, partitions: Mapping[int, PartitionSessions]) -> list[LabelQueue]:
         now_ms = self.clock.wall_ms()
-        return [one for number, sessions in partitions.items() for one in blamed(number, sessions.waiting, now_ms)]
+        return [blamed(number, sessions.waiting, now_ms) for number, sessions in partitions.items()]
 
     def _resolve(self, batch: Sequence[PendingLabels], partitions: Mapping[int, PartitionSessions]) -> None:
         try:

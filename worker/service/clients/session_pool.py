@@ -102,6 +102,7 @@ class SessionPool:
         self._started_s = clock.monotonic_s()
         self._next_offset = 0
         self._unfinished: set[str] = set()
+        self._offered: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -124,6 +125,7 @@ class SessionPool:
         self._next_offset += 1
         admission = self._sessions.offer(event, origin, only_own=True)
         self._unfinished.add(event.session)
+        self._offered.add(event.session)
         return admission
 
     def turn(self, budget_s: float) -> PoolTurn:
@@ -135,7 +137,8 @@ class SessionPool:
         self._labelling.run({_PARTITION: self._sessions}, deadline)
         written = self._sessions.take_segments()
         closed = {out.segment.session for out in written if out.segment.session_end}
-        at_rest = {name for name in self._unfinished if self._sessions.queued_words(name) is None}
+        asked, self._offered = self._offered.union(self._sessions.rested), set()
+        at_rest = {name for name in asked & self._unfinished if self._sessions.queued_words(name) is None}
         self._unfinished -= at_rest
         ended = {name for name in closed - self._unfinished if not self._sessions.is_open(name)}  # else it spoke again
         for name in ended:
