@@ -193,7 +193,11 @@ _SPEECHES: Mapping[str, _Speech] = {
     ),
 }
 
-_NUMBER_SIGN, _LETTER_SIGN, _ADDRESS_SIGN, _NAME_SIGN = 1, 2, 4, 8
+_NUMBER_SIGN, _LETTER_SIGN, _ADDRESS_SIGN, _NAME_SIGN, _SMALL_SIGN, _LIKE_SIGN, _BRIDGE_SIGN = (
+    1 << n for n in range(7)
+)
+_NUMBER_SIGNS = _NUMBER_SIGN | _SMALL_SIGN
+_DIGIT_SIGNS = _NUMBER_SIGNS | _LIKE_SIGN
 _MOST_KNOWN, _LEAST_PART = 2**14, 3
 _MOST_PLAIN, _MOST_DOMAIN, _CUE_WORDS = 4, 6, 12
 _HELD_BACK = _MOST_PLAIN + 1
@@ -274,13 +278,13 @@ class Redaction:
         object.__setattr__(self, "_beginnings", frozenset(beginnings))
         object.__setattr__(self, "_name_words", frozenset(word for name in names for word in name))
         signs = {
-            Redacted.NUMBERS: _NUMBER_SIGN,
-            Redacted.CARDS: _NUMBER_SIGN,
+            Redacted.NAMES: _NAME_SIGN,
+            Redacted.NUMBERS: _NUMBER_SIGNS,
+            Redacted.CARDS: _NUMBER_SIGNS,
             Redacted.EMAILS: _ADDRESS_SIGN,
             Redacted.LETTERS: _LETTER_SIGN,
         }
-        wanted = {signs[kind] for kind in self.kinds if kind in signs}
-        object.__setattr__(self, "_redacted_signs", sum(wanted))
+        object.__setattr__(self, "_redacted_signs", sum({signs[kind] for kind in self.kinds}))
         finders: dict[Redacted, Callable[[_Said], set[int]]] = {
             Redacted.NAMES: self._names,
             Redacted.EMAILS: _emails,
@@ -299,59 +303,78 @@ class Redaction:
 
         All words are searched, and once more without fillers and what is taken back, which may stand within a number.
         """
-        views = [_view(word.text) for word in words]
         language = primary_language(lang)
-        finders = self._wanted(views, around, language)
-        if not finders:
+        signs = self._signs_of(words, around, language)
+        if not signs:
             return {}
         first = len(around.before)
         fluent = [at for at, word in enumerate(words) if not kind_of(word.disfluency) and not is_sound(word.text)]
+        finders = self._wanted(signs, first, len(words), whole=len(fluent) == len(words))
+        if not finders:
+            return {}
+        views = [_view(word.text) for word in words]
+        before, behind = [_view(view) for view in around.before], [_view(view) for view in around.behind]
+        digits = any(sign & _NUMBER_SIGNS for sign in signs)
         shown: dict[int, str] = {}
         for places in ([*range(len(words))], fluent) if len(fluent) < len(words) else (fluent,):
-            searched = [*around.before, *(views[at] for at in places), *around.behind]
-            said = _Said(_as_meant(searched, around, language), around, language)
+            searched = [*before, *(views[at] for at in places), *behind]
+            said = _Said(_as_meant(searched, around, language, digits=digits), around, language)
             for kind, finder in finders:
                 for place in finder(said):
                     if first <= place < first + len(places):
                         shown.setdefault(places[place - first], _SHOWN[kind])
         return shown
 
-    def _wanted(
-        self, views: Sequence[str], around: Around, language: str
-    ) -> list[tuple[Redacted, Callable[[_Said], set[int]]]]:
-        """Return the finders that may find something: most words are no sign of anything."""
+    def _signs_of(self, words: Sequence[SegmentWord], around: Around, language: str) -> list[int]:
+        """Return what each word may be a sign of, those around them among them; empty: of nothing that is redacted."""
         known = self._known.setdefault(language if language in _SPEECHES else "", {})
-        signs = beside = 0
-        for view in views:
-            signs |= self._signs_of(view, language, known)
-        for view in around.before:
-            beside |= self._signs_of(view, language, known)
-        for view in around.behind:
-            beside |= self._signs_of(view, language, known)
-        if not signs | beside:
-            return []
-        sounds_like = not _SAID_LIKE.keys().isdisjoint(views)
-        numbers = (signs | beside if sounds_like else signs) & _NUMBER_SIGN
-        wanted = {
-            Redacted.NAMES: (signs | beside) & _NAME_SIGN,
-            Redacted.EMAILS: (signs | beside) & _ADDRESS_SIGN,
-            Redacted.CARDS: numbers,
-            Redacted.NUMBERS: numbers,
-            Redacted.LETTERS: (signs | beside) & _LETTER_SIGN,
-        }
-        return [(kind, finder) for kind, finder in self._finders.items() if wanted[kind]]
+        texts = [*around.before, *[word.text for word in words], *around.behind]
+        try:
+            signs = [known[text] for text in texts]
+        except KeyError:
+            signs = [self._sign_of(text, language, known) for text in texts]
+        together = 0
+        for sign in signs:
+            together |= sign
+        return signs if together & self._redacted_signs else []
 
-    def _signs_of(self, view: str, language: str, known: dict[str, int]) -> int:
-        """Return what a word may be a sign of, as far as it is redacted. known: of the language; words recur."""
-        signs = known.get(view)
+    def _sign_of(self, text: str, language: str, known: dict[str, int]) -> int:
+        """Return what a word may be a sign of. known: of the language; words recur."""
+        signs = known.get(text)
         if signs is None:
             if len(known) >= _MOST_KNOWN:
                 known.clear()
-            text = compared(view)
-            long = len(text) >= _LEAST_PART or not text.isascii()
-            is_name = text in self._name_words or (long and text in self._beginnings)
-            signs = known[view] = (_signs(view, language) & self._redacted_signs) | _NAME_SIGN * is_name
+            name = compared(_view(text))
+            long = len(name) >= _LEAST_PART or not name.isascii()
+            is_name = name in self._name_words or (long and name in self._beginnings)
+            signs = known[text] = _signs(_view(text), language) | _NAME_SIGN * is_name
         return signs
+
+    def _wanted(
+        self, signs: Sequence[int], first: int, count: int, *, whole: bool
+    ) -> list[tuple[Redacted, Callable[[_Said], set[int]]]]:
+        """Return the finders that may find something: most words are no sign of anything.
+
+        signs: of the words around too. first, count: the words' own place. whole: whether none of them is disfluent.
+        """
+        own = together = 0
+        for sign in signs:
+            together |= sign
+        for sign in signs[first : first + count]:
+            own |= sign
+        numbers = (together if own & _LIKE_SIGN else own) & _NUMBER_SIGNS
+        if numbers and whole and not together & _NUMBER_SIGN:
+            # a lone number below ten is redacted only if it may go on over a border
+            at_border = (_outer(signs) | _outer(reversed(signs))) & _DIGIT_SIGNS
+            numbers = at_border or sum(sign & _SMALL_SIGN for sign in signs) > _SMALL_SIGN
+        wanted = {
+            Redacted.NAMES: together & _NAME_SIGN,
+            Redacted.EMAILS: together & _ADDRESS_SIGN,
+            Redacted.CARDS: numbers,
+            Redacted.NUMBERS: numbers,
+            Redacted.LETTERS: together & _LETTER_SIGN,
+        }
+        return [(kind, finder) for kind, finder in self._finders.items() if wanted[kind]]
 
     def segment(self, segment: Segment, beside: Beside = NOTHING_BESIDE) -> tuple[Segment, dict[int, str]]:
         """Return a segment without the words that are redacted, and what stands for each of them, by index.
@@ -416,7 +439,9 @@ class Redaction:
     def _names(self, said: _Said) -> set[int]:
         words = [compared(view) for view in said.views]
         found: set[int] = set()
-        for begin in range(len(words)):
+        for begin, word in enumerate(words):
+            if word not in self._beginnings:
+                continue
             text = ""
             for end in range(begin + 1, len(words) + 1):
                 text += words[end - 1]
@@ -471,23 +496,34 @@ def _view(text: str) -> str:
     return _DIGIT_NAMES.get(view, view)
 
 
-def _as_meant(views: list[str], around: Around, language: str) -> list[str]:
+def _as_meant(views: list[str], around: Around, language: str, *, digits: bool) -> list[str]:
     """Return words with what a recogniser wrote for a digit or a dot as that: "five won two" within digits.
 
-    At a border behind which digits may go on, a word that sounds like a digit is one.
+    At a border behind which digits may go on, a word that sounds like a digit is one. digits: whether one is among
+    them.
     """
     speech = _SPEECHES.get(language, _ENGLISH)
-    for at, view in enumerate(views[:-1]):
-        if view == "period" and views[at + 1] in speech.sure_endings:
-            views[at] = "dot"
-    if speech is not _ENGLISH or _SAID_LIKE.keys().isdisjoint(views):
+    if "period" in views:
+        for at, view in enumerate(views[:-1]):
+            if view == "period" and views[at + 1] in speech.sure_endings:
+                views[at] = "dot"
+    if speech is not _ENGLISH or not digits:
+        return views
+    beside = [
+        views[place]
+        for at, view in enumerate(views)
+        if view in _SAID_LIKE
+        for place in (at - 1, at + 1)
+        if 0 <= place < len(views)
+    ]
+    if not any(_is_digit_word(view, speech) for view in beside):
         return views
     for is_run, group in itertools.groupby(range(len(views)), key=lambda at: _is_digit_word(views[at], speech)):
         run = list(group)
-        digits = [at for at in run if views[at] not in _SAID_LIKE]
+        sure = [at for at in run if views[at] not in _SAID_LIKE]
         goes_on = run[0] == 0 and not around.begins, run[-1] == len(views) - 1 and not around.ends
-        if is_run and len(digits) >= (1 if any(goes_on) else _LEAST_DIGITS):
-            first, last = (run[0] if goes_on[0] else digits[0]), (run[-1] if goes_on[1] else digits[-1])
+        if is_run and len(sure) >= (1 if any(goes_on) else _LEAST_DIGITS):
+            first, last = (run[0] if goes_on[0] else sure[0]), (run[-1] if goes_on[1] else sure[-1])
             for at in range(first, last + 1):
                 views[at] = _SAID_LIKE.get(views[at], views[at])
     return views
@@ -497,19 +533,31 @@ def _is_digit_word(view: str, speech: _Speech) -> bool:
     return view in _SAID_LIKE or view in speech.partly or (_is_number(view, "en") and _digit_count(view, "en") == 1)
 
 
-@lru_cache(maxsize=2**14)
+def _outer(signs: Iterable[int]) -> int:
+    """Return the signs of the first word that is more than a bridge; those of every number if there is none."""
+    return next((sign for sign in signs if sign & _DIGIT_SIGNS or not sign & _BRIDGE_SIGN), _DIGIT_SIGNS)
+
+
 def _signs(view: str, language: str) -> int:
-    """Return what a word may be a sign of: a number, a letter, an address."""
+    """Return what a word may be a sign of: a number, one below ten, a letter, an address; or a part of them."""
     speech = _SPEECHES.get(language, _ENGLISH)
-    number = _NUMBER_SIGN * (_is_number(view, language) or view in speech.partly)
+    partly, number = view in speech.partly, _is_number(view, language)
+    small = partly or view in speech.weak or _is_small_ordinal(view, language) or _digit_count(view, language) == 1
     spelled = _is_letter(view) and view not in speech.also_words
-    letter = _LETTER_SIGN * (spelled or view in _SPELLING_WORDS or _JOINED_LETTERS.fullmatch(view) is not None)
+    letter = spelled or view in _SPELLING_WORDS or _JOINED_LETTERS.fullmatch(view) is not None
     address = (
         view in speech.address_words
         or _AT_SIGN.search(view) is not None
         or _WRITTEN_ADDRESS.fullmatch(view) is not None
     )
-    return number | letter | _ADDRESS_SIGN * (address or spelled)
+    bridge = view in speech.bridges or view == "period" or not view or is_sound(view)
+    return (
+        (_SMALL_SIGN if small else _NUMBER_SIGN) * (number or partly)
+        | _LETTER_SIGN * letter
+        | _ADDRESS_SIGN * (address or spelled)
+        | _LIKE_SIGN * (view in _SAID_LIKE)
+        | _BRIDGE_SIGN * bridge
+    )
 
 
 # --- numbers and cards
@@ -532,14 +580,12 @@ def _spans(views: Sequence[str], language: str) -> list[NumberSpan]:
 def _places(said: _Said) -> list[int]:
     """Return where number words stand: "oh", "double" and the like only beside others, or among nothing else."""
     views, partly = said.views, said.speech.partly
-    numbers = [_is_number(view, said.language) for view in views]
-    alone = all(
-        view in partly or number or _is_bridge([view], said) for view, number in zip(views, numbers, strict=True)
-    )
+    numbers = [view in partly or _is_number(view, said.language) for view in views]
+    alone = all(number or _is_bridge([view], said) for view, number in zip(views, numbers, strict=True))
     places: list[int] = []
-    for part, run in itertools.groupby(range(len(views)), key=lambda at: views[at] in partly or numbers[at]):
+    for part, run in itertools.groupby(range(len(views)), key=numbers.__getitem__):
         found = list(run)
-        if part and (alone or not partly.issuperset(views[at] for at in found)):
+        if part and (alone or not partly.issuperset([views[at] for at in found])):
             places += found
     return places
 

@@ -236,6 +236,23 @@ def test_redaction_holds_across_segment_borders(secret: list[str], cuts: set[int
     assert not set(shown) & set(secret) - {"at"}
 
 
+@pytest.mark.parametrize(("said", "beside", "lang"), [("four", "niner", "en"), ("一", "兩", "zh-TW")])
+def test_a_number_is_redacted_whose_rest_is_said_otherwise_beside(said: str, beside: str, lang: str) -> None:
+    words = [SegmentWord(text=said, punctuation="none", disfluency="O")]
+
+    assert Redaction(kinds=frozenset((Redacted.NUMBERS,))).found(words, Around(behind=(beside,)), lang)
+
+
+@pytest.mark.parametrize("line", ["we have one dog", "she said the first dog", "we have five dogs and then"])
+def test_a_lone_small_number_goes_over_a_border_only_beside_it(line: str) -> None:
+    assert redacted(line, Redacted.NUMBERS, whole=False) == line
+
+
+@pytest.mark.parametrize("line", ["then five dogs", "dogs five and"])
+def test_a_lone_small_number_beside_a_border_may_go_on_over_it(line: str) -> None:
+    assert "[NUMBER]" in redacted(line, Redacted.NUMBERS, whole=False)
+
+
 def _segment(said: list[str]) -> Segment:
     segment = timed_segment(*((word, "comma" if word == "um" else "none", 0, 200) for word in said))
     return msgspec.structs.replace(
