@@ -71,7 +71,9 @@ class Heads:
         levels = frozenset(request.probabilities for request in requests)
         levels -= {Probabilities.OFF} if last else {Probabilities.OFF, Probabilities.TURNS}
         sure = self._probabilities if levels else None
-        as_scored = joined if sure is None else {name: joined[name].copy() for name in (_MARKS, _TAGS)}
+        as_scored = joined
+        if sure is not None and any(request.offsets != NO_OFFSETS for request in requests):
+            as_scored = {name: joined[name].copy() for name in (_MARKS, _TAGS)}
         for (start, stop), request in zip(pairwise(ends), requests, strict=True):
             if request.offsets != NO_OFFSETS:
                 self._add(request, {name: scores[start:stop] for name, scores in joined.items()})

@@ -20,54 +20,35 @@ _Number = TypeVar("_Number", bound=np.generic)
 OfHeads = Mapping[str, NDArray[_Number]]
 """An array a head, by its name."""
 
-_LEAST = 1e-12
+_LEAST = np.float32(1e-12)
 _PERCENT = np.float32(100)
 
 
-def log_odds(scores: NDArray[np.float32], counted: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Return ln(p / (1 - p)) of some classes together. scores: (W, C). counted: which classes, (W, C) or (C,)."""
-    shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    of_counted = np.where(counted, shares, np.float32(0))
-    inside = of_counted.sum(axis=-1)
-    outside = (shares - of_counted).sum(axis=-1)
-    odds: NDArray[np.float32] = np.log(np.maximum(inside, _LEAST) / np.maximum(outside, _LEAST))
-    return odds
-
-
-def probability_numbers(
-    odds: NDArray[np.float32], slope: NDArray[np.float32] | float, shift: NDArray[np.float32] | float
-) -> NDArray[np.uint8]:
-    """Return the calibrated probabilities as they stand in a column of labels."""
-    calibrated = 1.0 / (1.0 + np.exp(-(odds * slope + shift)))
-    numbers: NDArray[np.uint8] = (np.rint(calibrated * _PERCENT) + probability_number(0)).astype(np.uint8)
-    return numbers
-
-
-class HeadProbabilities:
-    """How probable the labels of one head are."""
-
-    def __init__(self, groups: Sequence[str], lines: dict[str, OddsLine]) -> None:
-        """Take what each class stands for, those of one name together; lines: by that name."""
-        self._together = np.array([[one == other for other in groups] for one in groups])
-        self._lines = np.array([lines.get(name, (1.0, 0.0)) for name in groups], dtype=np.float32)
-
-    def numbers(self, scores: NDArray[np.float32], chosen: NDArray[np.intp]) -> NDArray[np.uint8]:
-        """Return how probable the chosen classes (W,) are by the scores (W, C), before any offset was added."""
-        slope, shift = self._lines[chosen].T
-        return probability_numbers(log_odds(scores, self._together[chosen]), slope, shift)
-
-
 class ModelProbabilities:
-    """The columns of probabilities of one model."""
+    """The columns of probabilities of one model.
+
+    Both heads' scores are rows of one array. Each row has a *question*: which of its classes count together, and the
+    line of their log odds. The questions, in order: a mark's, a last word's mark's, a tag's, and the end of a turn.
+    """
 
     def __init__(self, calibration: Calibration, marks: Sequence[Punctuation], tags: Sequence[Disfluency]) -> None:
         """Take what the classes of the two heads stand for."""
         names = [mark.published for mark in marks]
-        self._marks = HeadProbabilities(names, calibration.punctuation)
-        self._last_marks = HeadProbabilities(names, calibration.closing)
-        self._tags = HeadProbabilities([tag.kind or tag.published for tag in tags], calibration.disfluency)
-        self._ends = np.array([mark.ends_sentence for mark in marks])
-        self._turn_end = calibration.turn_end
+        kinds = [tag.kind or tag.published for tag in tags]
+        self._width = max(len(marks), len(tags))
+        self._last, self._tag = len(marks), 2 * len(marks)
+        self._turn = self._tag + len(tags)
+        together = [[one == other for other in group] for group in (names, names, kinds) for one in group]
+        counted = [*together, [mark.ends_sentence for mark in marks]]
+        self._counted = np.array([row + [False] * (self._width - len(row)) for row in counted])
+        lines: list[OddsLine] = []
+        for found, group in (
+            (calibration.punctuation, names),
+            (calibration.closing, names),
+            (calibration.disfluency, kinds),
+        ):
+            lines += [found.get(name, (1.0, 0.0)) for name in group]
+        self._slope, self._shift = np.array([*lines, calibration.turn_end], dtype=np.float32).T
 
     def columns(
         self, scores: OfHeads[np.float32], chosen: OfHeads[np.intp], last: Sequence[int], level: Probabilities
@@ -76,14 +57,36 @@ class ModelProbabilities:
 
         scores: (W, C) of each head, no offset added. chosen: (W,), the classes. last: the rows of buffers' last words.
         """
-        columns: dict[str, NDArray[np.uint8]] = {}
-        marks = scores["punctuation"]
-        if level is not Probabilities.OFF and last:
-            columns["turn_end"] = turn_end = np.zeros(len(marks), dtype=np.uint8)
-            turn_end[last] = probability_numbers(log_odds(marks[last], self._ends), *self._turn_end)
-        if level is Probabilities.WORDS:
-            of_marks = self._marks.numbers(marks, chosen["punctuation"])
-            of_marks[last] = self._last_marks.numbers(marks[last], chosen["punctuation"][last])
-            of_tags = self._tags.numbers(scores["disfluency"], chosen["disfluency"])
-            columns |= {"punctuation_probability": of_marks, "disfluency_probability": of_tags}
-        return {name: column.tobytes() for name, column in columns.items()}
+        if level is Probabilities.OFF:
+            return {}
+        marks, tags = scores["punctuation"], scores["disfluency"]
+        words = len(marks) if level is Probabilities.WORDS else 0
+        rows = np.full((2 * words + len(last), self._width), -np.inf, dtype=np.float32)
+        rows[2 * words :, : marks.shape[1]] = marks[last]
+        asked = np.full(len(rows), self._turn)
+        if words:
+            rows[:words, : marks.shape[1]] = marks
+            rows[words : 2 * words, : tags.shape[1]] = tags
+            asked[:words] = chosen["punctuation"]
+            asked[last] += self._last
+            asked[words : 2 * words] = chosen["disfluency"] + self._tag
+        numbers = self._numbers(rows, asked)
+        columns = {}
+        if last:
+            turn_end = np.zeros(len(marks), dtype=np.uint8)
+            turn_end[last] = numbers[2 * words :]
+            columns["turn_end"] = turn_end.tobytes()
+        if words:
+            columns["punctuation_probability"] = numbers[:words].tobytes()
+            columns["disfluency_probability"] = numbers[words : 2 * words].tobytes()
+        return columns
+
+    def _numbers(self, rows: NDArray[np.float32], asked: NDArray[np.intp]) -> NDArray[np.uint8]:
+        """Return calibrated probabilities as they stand in a column. rows: (N, C) scores. asked: (N,) questions."""
+        shares = np.exp(rows - rows.max(axis=-1, keepdims=True))
+        inside = shares * self._counted[asked]
+        outside = (shares - inside).sum(axis=-1)
+        odds = np.log(np.maximum(inside.sum(axis=-1), _LEAST) / np.maximum(outside, _LEAST))
+        calibrated = np.float32(1) / (np.exp(-(odds * self._slope[asked] + self._shift[asked])) + np.float32(1))
+        numbers: NDArray[np.uint8] = (np.rint(calibrated * _PERCENT) + probability_number(0)).astype(np.uint8)
+        return numbers
