@@ -11,6 +11,7 @@ from caesura.worker.commands.skip import request_skip
 from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.core.session.session import Session
 from caesura.worker.errors import FatalError
+from caesura.worker.runtime.claim.skips import read_skips
 from tests.harness.crashing import Crash
 from tests.harness.in_memory_world import World
 from tests.harness.speech import event, said
@@ -96,6 +97,39 @@ def test_a_request_means_one_record_and_none_that_was_applied() -> None:
     worker.worker.drain()
     world.send(event("ann", 2, "three", session_end=True))
     world.worker(1).settle()
+    assert said(world.segments()) == ["one", "two", "three"]
+    assert world.records("asr.words.dead") == []
+
+
+_DIGEST = b"0" * 64
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        (b"skip", None),
+        (b"skip", b""),
+        (b"skip", b"\xff\x00\x1b]0;owned\x07"),
+        (b"skip", b"2"),
+        (b"skip", b"-1 " + _DIGEST),
+        (b"skip", b"9" * 1_000_000 + b" " + _DIGEST),
+        (b"skip", "² ".encode() + _DIGEST),
+        (b"skip", b"0x2 " + _DIGEST),
+        (b"skip", b"2 " + b"0" * 1_000_000),
+        (b"skip", b"2 " + _DIGEST + b"\n"),
+        (b"skip", b"[" * 100_000),
+        (b"\x1b[2J", b"2 " + _DIGEST),
+        (None, b"2 " + _DIGEST),
+    ],
+)
+def test_a_request_that_is_none_is_not_kept_and_harms_nobody(key: bytes | None, value: bytes | None) -> None:
+    world = World(rules=_PATIENT)
+    world.broker.append("caesura.claims", 0, value, key=key)
+    assert read_skips(MemoryLogReader(world.broker), "caesura.claims", 0, timeout_s=1.0, stall_s=1.0) == {}
+    world.send(event("ann", 0, "one"), event("ann", 1, "two"), event("ann", 2, "three", session_end=True))
+    worker = world.worker()
+    worker.settle()
+    assert worker.worker.unready() == ()
     assert said(world.segments()) == ["one", "two", "three"]
     assert world.records("asr.words.dead") == []
 

@@ -15,18 +15,20 @@ from msgspec import structs
 from typing_extensions import override
 
 from caesura.schemas.codec import decode_event, decode_segment
-from caesura.schemas.labels import Disfluency, Labels
+from caesura.schemas.labels import Disfluency, Labels, Punctuation
 from caesura.schemas.segments import DisfluencyTag, NumberForm, PunctuationName, Segment, SegmentWord
 from caesura.schemas.state import decode_state
 from caesura.worker.adapters.memory.engine import ScriptedEngine
 from caesura.worker.captions.cues import CueWriter
 from caesura.worker.captions.limits import CaptionLimits
 from caesura.worker.commands.conversation_lines import talk_lines
-from caesura.worker.core.decoding.european_guard import guard_european_tags
-from caesura.worker.core.decoding.kept_words import guard_tags
+from caesura.worker.core.decoding.european_guard import guard_european_tags, keep_european_numbers_whole
+from caesura.worker.core.decoding.kept_numbers import marks_around_numbers
+from caesura.worker.core.decoding.kept_words import guard_tags, join_answers
+from caesura.worker.core.decoding.tag_questions import mark_tag_questions
 from caesura.worker.core.language.labelling import LabelRequest
 from caesura.worker.core.language.rules import DecodingRules
-from caesura.worker.core.numbers.european_numbers import european_numbers
+from caesura.worker.core.numbers.european_numbers import EUROPEAN, european_numbers
 from caesura.worker.core.numbers.spoken_numbers import number_spans
 from caesura.worker.core.overlays.overlay import Stretch
 from caesura.worker.core.overlays.rules import OverlayRules
@@ -549,6 +551,31 @@ def test_the_guard_of_tags_costs_as_much_as_there_are_words(language: str, piece
             guard_european_tags(words, tags, 0, len(words), language)
 
     assert growth(repeated(piece), guard, 2_000) <= LINEAR_AT_MOST
+
+
+MARKED_PIECES = {
+    "en": ("in five", "in", "at", "um", "isn't it", "five over"),
+    "zh": ("在 一", "在", "八块 七", "又 一"),
+    "de": ("in zwei", "um", "und"),
+    "fr": ("et",),
+}
+SAME_MARK = (Punctuation.COMMA, Punctuation.PERIOD, Punctuation.QUESTION)
+
+
+@pytest.mark.parametrize("mark", SAME_MARK)
+@pytest.mark.parametrize(("language", "piece"), [(one, piece) for one, all_ in MARKED_PIECES.items() for piece in all_])
+def test_a_long_sentences_marks_cost_as_much_as_there_are_words(language: str, piece: str, mark: Punctuation) -> None:
+    def decide(words: list[str]) -> None:
+        length = len(piece.split())
+        marks = bytearray([*[Punctuation.NONE.value] * (length - 1), mark.value] * (len(words) // length))
+        if language in EUROPEAN:
+            keep_european_numbers_whole(words, marks, 0, language, digit_commas=False)
+        else:
+            marks_around_numbers(words, marks, 0, look_ahead_words=6, digit_commas=False)
+            join_answers(words, marks, 0)
+            mark_tag_questions(words, marks, 0)
+
+    assert growth(repeated(piece), decide, 500) <= LINEAR_AT_MOST
 
 
 def long_segment(piece: str, tag: DisfluencyTag = "O", mark: PunctuationName = "none") -> Callable[[int], Segment]:

@@ -158,7 +158,7 @@ def _is_smaller_part(words: Sequence[str], number: Mapping[int, NumberSpan], pla
 def _is_listed(words: Sequence[str], number: Mapping[int, NumberSpan], place: int, around: _Around) -> bool:
     """Tell whether a word leads from a number, a few words back, to another: "drei Vögel am See und dann noch vier"."""
     end = place + 1
-    while end < len(words) and words[end] in around.listing:
+    while end < min(len(words), place + _LISTED) and words[end] in around.listing:
         end += 1
     return end > place + 1 and end in number and not number.keys().isdisjoint(range(place - _LISTED, place + 1))
 
@@ -167,7 +167,7 @@ def _is_tail(words: Sequence[str], number: Mapping[int, NumberSpan], place: int,
     """Tell whether the one or two words with which a session ends belong to the number and its unit before them."""
     if place not in number and place - 1 not in number:
         return False
-    match list(words[place + 1 :]):
+    match list(words[place + 1 : place + 4]):
         case [last]:
             return words[place] in around.measures and last not in around.answers
         case [lead, _]:

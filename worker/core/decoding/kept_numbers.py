@@ -28,7 +28,7 @@ from caesura.worker.core.language.normalisation import word_set
 from caesura.worker.core.numbers.spoken_numbers import MONTHS, NumberKind, NumberSpan, is_number_word, number_spans
 
 _WINDOW = 16
-"""Words around those to decide about that are searched for numbers."""
+"""Words around those to decide about that are searched for numbers; a longer sentence is no bare date or amount."""
 
 _DAYS = (NumberKind.ORDINAL, NumberKind.DATE)
 _JOINED_OVER_FILLERS = (NumberKind.CARDINAL, NumberKind.DECIMAL, NumberKind.DATE)
@@ -57,7 +57,7 @@ _MONEY_UNITS, _PLACE_UNITS = tuple("块元角毛度"), ("楼", "单元", "栋", 
 _BEHIND_NUMBERS = word_set("的 室 号 房 房间 块 元 人 个 度 米 克")
 _BEHIND_DATES = word_set("早上 上午 中午 下午 傍晚 晚上 夜里 凌晨 在 at")
 _BEFORE_DATES = frozenset("在从于自到最晚迟早截至止")
-_TOPIC_CHARACTERS, _READ_OUT_DIGITS = 3, 4
+_TOPIC_CHARACTERS, _TOPIC_WORDS, _READ_OUT_DIGITS = 3, 4, 4
 _ANSWERS = word_set("yes yeah yep no nope okay ok right sure hm mm-hm uh-huh")
 _CHINESE_ANSWERS = word_set(
     "好 好的 好吧 行 行吧 可以 对 对的 对吧 是 是的 嗯 哦 没有 没 没错 不 不是 不行 不对 有 谢谢 再见 明白 知道了 当然"
@@ -272,10 +272,10 @@ def _is_topic_of_number(words: Sequence[str], marks: bytearray, number: Mapping[
     if words[place].isascii():
         return False
     first = place + 1
-    while first < len(words) and _may_lead_to_date(words[first]):
+    while first < min(len(words), place + _WINDOW) and _may_lead_to_date(words[first]):
         first += 1
     begin = place
-    while begin and marks[begin - 1] not in SENTENCE_ENDS:
+    while begin and place - begin < _TOPIC_WORDS and marks[begin - 1] not in SENTENCE_ENDS:
         begin -= 1
     topic, behind, date = "".join(words[begin : place + 1]), number.get(place + 1), number.get(first)
     if topic in _CHINESE_ANSWERS:
@@ -305,11 +305,12 @@ def opens_sentence(
     elif span.end != place + 1 or not (span.kind in (NumberKind.DATE, NumberKind.YEAR) or _is_year(span)):
         return False
     begin = span.begin
-    while begin and marks[begin - 1] not in SENTENCE_ENDS:
+    while begin and span.begin - begin < _WINDOW and marks[begin - 1] not in SENTENCE_ENDS:
         begin -= 1
         if begin not in number and not beside(words[begin]):
             return False
-    return begin < span.begin and not (begin and marks[begin - 1] == Punctuation.QUESTION)
+    whole = not begin or marks[begin - 1] in SENTENCE_ENDS
+    return whole and begin < span.begin and not (begin and marks[begin - 1] == Punctuation.QUESTION)
 
 
 def _may_open(word: str) -> bool:

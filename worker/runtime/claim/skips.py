@@ -7,13 +7,14 @@ carries it out with its next checkpoint: dead letter, refusal note, next offset.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 
 from caesura.worker.ports.log_reader import LogReader
 from caesura.worker.ports.records import OutMessage, Record
-from caesura.worker.whole_numbers import MAX_OFFSET, whole_number
 
 _KEY = b"skip"
+_REQUEST = re.compile(rb"([0-9]{1,19}) ([0-9a-f]{64})")
 
 
 def skip_request(claims_topic: str, record: Record) -> OutMessage:
@@ -29,10 +30,9 @@ def read_skips(
     low, end = reader.bounds(claims_topic, partition, timeout_s)
     skips: dict[int, str] = {}
     for request in reader.read(claims_topic, partition, low, end, stall_s):
-        told, _, digest = (request.value or b"").decode(errors="replace").partition(" ")
-        offset = whole_number(told, MAX_OFFSET)
-        if request.key == _KEY and offset is not None:
-            skips[offset] = digest
+        asked = _REQUEST.fullmatch(request.value or b"")
+        if request.key == _KEY and asked is not None:
+            skips[int(asked[1])] = asked[2].decode()
     return skips
 
 
