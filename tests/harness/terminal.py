@@ -1,15 +1,64 @@
-"""The command line in this process: what it prints, and how it ends."""
+"""The command line in this process or in a pseudo-terminal: what it prints, and how it ends; and hostile names."""
 
 from __future__ import annotations
 
 import logging
 import os
+import pty
+import re
+import select
+import signal
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
+import msgspec
 import pytest
 
+from caesura.schemas.codec import decode_segment
+from caesura.schemas.segments import Segment
 from caesura.worker.cli import main
+from tests.harness.command import CAESURA, outside
+from tests.harness.places import ROOT
+
+TITLE, CLEAR, CLIPBOARD = "\x1b]0;owned\x07", "\x1b[2J\x1b[H", "\x1b]52;c;cm0=\x07"
+HOSTILE = f"a{TITLE}{CLEAR}{CLIPBOARD}\x9b31mb\u202ec\r\nreason:            all is well"
+MOVES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def hostile_segment() -> Segment:
+    """Return a segment whose names and words are hostile to a terminal."""
+    golden = next((ROOT / "schemas" / "golden" / "1.0").glob("segment.sentence.msgpack")).read_bytes()
+    segment = decode_segment(golden)
+    words = tuple(msgspec.structs.replace(word, text=HOSTILE) for word in segment.words)
+    names = dict.fromkeys(("session", "conversation", "speaker", "role", "channel"), HOSTILE)
+    return msgspec.structs.replace(segment, words=words, **names)
+
+
+def in_a_terminal(*arguments: str, until: Callable[[str], bool] | None = None, **variables: str) -> str:
+    """Run the command in a pseudo-terminal; return what it wrote there. until: Ctrl-C comes once this holds of it."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(ROOT)
+        os.execve(  # noqa: S606
+            CAESURA[0], [*CAESURA, *arguments], outside() | {"TERM": "xterm", "COLUMNS": "200"} | variables
+        )
+    written, ends_at_s = b"", time.monotonic() + 120
+    while time.monotonic() < ends_at_s and select.select([terminal], [], [], 120)[0]:
+        try:
+            data = os.read(terminal, 4096)
+        except OSError:
+            break
+        if not data:
+            break
+        written += data
+        if until is not None and until(written.decode(errors="ignore")):
+            until = None
+            os.kill(pid, signal.SIGINT)
+    os.close(terminal)
+    os.waitpid(pid, 0)
+    return written.decode()
 
 
 class Terminal:

@@ -188,6 +188,26 @@ def test_hostile_words_and_names_are_text_and_nothing_else(browser: Browser) -> 
         assert page.complaints == []
 
 
+def test_a_page_of_another_origin_cannot_speak_to_the_service(browser: Browser) -> None:
+    asked = """(address) => new Promise((done) => {
+      const socket = new WebSocket(address + 'v1/words'); let told = '';
+      socket.onopen = () => socket.send('{}'); socket.onmessage = (one) => { told += one.data; };
+      socket.onclose = (one) => done([one.code, one.reason, told]);
+    })"""
+    fetched = "(address) => fetch(address + 'v1/about').then((one) => one.text(), () => 'refused')"
+    posted = fetched.replace("v1/about')", "v1/words/a', {method: 'POST', body: '{}'})")
+    with serving() as served, serving() as other, browser.page() as page:
+        page.open(other.url)
+        page.call("Page.setBypassCSP", enabled=True)
+        page.open(other.url)
+        address = json.dumps(served.url.replace("http", "ws", 1))
+        code, reason, told = page.value(f"({asked})({address})")
+        assert (code, reason) == (4001, "unknown_origin")
+        assert "ready" not in told
+        assert page.value(f"({fetched})({json.dumps(served.url)})") == "refused"
+        assert page.value(f"({posted})({json.dumps(served.url)})") == "refused"
+
+
 def test_the_sides_of_a_call_stand_side_by_side_under_their_names(browser: Browser) -> None:
     call = HOSTILE[0]
     with shown(browser) as page:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions
+from confluent_kafka import ConsumerGroupTopicPartitions, Producer
 from websockets.sync.client import connect
 
-from caesura.schemas.codec import encode_tentative
+from caesura.schemas.codec import encode_segment, encode_tentative
+from caesura.schemas.dead_letters import DeadLetterHeader
 from caesura.schemas.segments import ModelRef, SegmentWord
 from caesura.schemas.tentative import Tentative
 from caesura.schemas.versions import TENTATIVE_VERSION
@@ -29,6 +32,7 @@ from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.lookup import missing
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import event
+from tests.harness.terminal import HOSTILE, MOVES, hostile_segment, in_a_terminal
 from tests.harness.waiting import wait_until
 from tests.harness.watching import ANSWER_WITHIN_S, messages, watching
 
@@ -106,6 +110,58 @@ def test_labels_of_unfrozen_words_are_shown_where_the_cluster_has_them(
         shown = json.loads(page.recv(timeout=ANSWER_WITHIN_S))
         publisher.close()
     assert shown["marked"] == "{Uh},"
+
+
+def hostile_topics(world: RealWorld, dead: str) -> dict[str, str]:
+    """Write hostile segments, words and dead letters; return what makes a command read them."""
+    producer = Producer({"bootstrap.servers": world.kafka.bootstrap})
+    spoken = {"version": "1.0", "session": HOSTILE, "speaker": HOSTILE, "seq": 0, "lang": "en", "words": [HOSTILE]}
+    headers: list[tuple[str, str | bytes | None]] = [(name.value, HOSTILE.encode()) for name in DeadLetterHeader]
+    for topic, value in (
+        (world.segments_topic, encode_segment(hostile_segment())),
+        (world.segments_topic, HOSTILE.encode()),
+        (world.words_topic, json.dumps(spoken).encode()),
+        (dead, HOSTILE.encode()),
+    ):
+        producer.produce(topic, value, HOSTILE.encode(), 0, headers=headers)
+    assert producer.flush(60) == 0
+    return {
+        "CAESURA_KAFKA_BOOTSTRAP_SERVERS": world.kafka.bootstrap,
+        "CAESURA_WORKER_INPUT_TOPIC": world.words_topic,
+        "CAESURA_WORKER_SEGMENT_TOPIC": world.segments_topic,
+        "CAESURA_WORKER_DEAD_LETTER_TOPIC": dead,
+    }
+
+
+@pytest.mark.timeout(240)
+def test_hostile_names_in_live_topics_reach_no_terminal(kafka: Kafka, redis_url: str, deployment: str) -> None:
+    world = RealWorld(kafka, redis_url, deployment)
+    dead = world.dead_topic
+    variables = hostile_topics(world, dead)
+    watched: list[dict[str, Any]] = []
+
+    def has_watched(told: str) -> bool:
+        """Watch as a page does, once the address is told; the command is let go then."""
+        address = re.search(r"on http(://\S+/)\r?\n", told)
+        if address is not None:
+            watched.extend(messages(f"ws{address[1]}v1/watch", lambda one: one["type"] == "segment"))
+        return address is not None
+
+    ran: list[tuple[tuple[str, ...], Callable[[str], bool] | None]] = [
+        (("view", "--from-start", "--port", "0"), has_watched),
+        (("tail", "--from-start"), lambda shown: "all is well" in shown),
+        (("tail", "--from-start", "--no-follow", "--conversation", HOSTILE), None),
+        (("dead-letters", "list"), None),
+        (("dead-letters", "show", "0:0", "--content"), None),
+    ]
+    told = [in_a_terminal(*arguments, until=until, **variables) for arguments, until in ran]
+    (segment,) = (one["segment"] for one in watched if one["type"] == "segment")
+    assert segment["session"] == HOSTILE, "a page gets it as JSON, as it was said"
+    for written in told:
+        assert written.strip()
+        assert "Traceback" not in written
+        assert not MOVES.search(written.replace("\r\n", "\n"))
+        assert not [line for line in written.splitlines() if line.startswith("reason:            all is well")]
 
 
 def test_a_topic_that_is_not_there_is_said(kafka: Kafka, redis_url: str, deployment: str) -> None:

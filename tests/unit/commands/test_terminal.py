@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import ast
 import json
-import os
-import pty
 import re
-import select
-import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -37,15 +33,12 @@ from caesura.worker.escaping import escaped
 from caesura.worker.feeds.lines import shown_name
 from caesura.worker.ports.caption_sink import CaptionSink
 from caesura.worker.settings.tree import SettingSources, load_broker_settings, open_settings
-from tests.harness.command import CAESURA, caesura, outside
+from tests.harness.command import caesura
 from tests.harness.places import ROOT
-from tests.harness.terminal import Terminal
+from tests.harness.terminal import HOSTILE, MOVES, Terminal, hostile_segment, in_a_terminal
 
-TITLE, CLEAR, CLIPBOARD = "\x1b]0;owned\x07", "\x1b[2J\x1b[H", "\x1b]52;c;cm0=\x07"
-HOSTILE = f"a{TITLE}{CLEAR}{CLIPBOARD}\x9b31mb\u202ec\r\nreason:            all is well"
 CONTROLS = st.characters(categories=("Cc", "Cf", "Cs", "Zl", "Zp"))
 TEXTS = st.text(CONTROLS | st.characters(), max_size=40)
-MOVES = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 @given(TEXTS)
@@ -181,31 +174,6 @@ def test_commands_write_by_no_other_way() -> None:
     assert [call for call in calls if call[1] in OTHER_WAYS] == []
 
 
-def in_a_terminal(*arguments: str, until: Callable[[str], bool] | None = None, **variables: str) -> str:
-    """Run the command in a pseudo-terminal; return what it wrote there. until: Ctrl-C comes once this holds of it."""
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.chdir(ROOT)
-        os.execve(  # noqa: S606
-            CAESURA[0], [*CAESURA, *arguments], outside() | {"TERM": "xterm", "COLUMNS": "200"} | variables
-        )
-    written, ends_at_s = b"", time.monotonic() + 120
-    while time.monotonic() < ends_at_s and select.select([terminal], [], [], 120)[0]:
-        try:
-            data = os.read(terminal, 4096)
-        except OSError:
-            break
-        if not data:
-            break
-        written += data
-        if until is not None and until(written.decode(errors="ignore")):
-            until = None
-            os.kill(pid, signal.SIGINT)
-    os.close(terminal)
-    os.waitpid(pid, 0)
-    return written.decode()
-
-
 @pytest.fixture(scope="module")
 def brokers() -> Iterator[str]:
     """Return a cluster with a dead letter and a segment whose names are hostile."""
@@ -214,12 +182,7 @@ def brokers() -> Iterator[str]:
         named: list[tuple[str, str | bytes | None]] = [(name.value, HOSTILE.encode()) for name in DeadLetterHeader]
         for timestamp_ms in (10**15, 2**63 - 1, 1):
             producer.produce("asr.dead-letters", b"\xc1", HOSTILE.encode(), 0, headers=named, timestamp=timestamp_ms)
-        golden = next((ROOT / "schemas" / "golden" / "1.0").glob("segment.sentence.msgpack")).read_bytes()
-        segment = decode_segment(golden)
-        words = tuple(msgspec.structs.replace(word, text=HOSTILE) for word in segment.words)
-        names = dict.fromkeys(("session", "conversation", "speaker", "role", "channel"), HOSTILE)
-        value = encode_segment(msgspec.structs.replace(segment, words=words, **names))
-        producer.produce("asr.segments", value=value, key=HOSTILE.encode(), partition=0)
+        producer.produce("asr.segments", value=encode_segment(hostile_segment()), key=HOSTILE.encode(), partition=0)
         producer.flush(30)
         yield servers
 

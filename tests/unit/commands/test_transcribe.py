@@ -7,12 +7,13 @@ import os
 import re
 import subprocess
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from tests.harness.command import CAESURA, outside
 from tests.harness.places import ROOT
-from tests.harness.terminal import Terminal
+from tests.harness.terminal import MOVES, Terminal
 
 CALL = """WEBVTT
 
@@ -197,3 +198,41 @@ def test_a_line_break_in_a_files_name_makes_no_line(terminal: Terminal, tmp_path
     assert [line for line in (done.out + done.err).splitlines() if line.startswith("b")] == []
     assert r"a\u000ab\u001b[2J.vtt: vtt" in done.err
     assert r"a\u000ab\u001b[2J.vtt is VTT" in terminal.run("punctuate", str(file)).err
+
+
+ESCAPES = "so\x1b]0;owned\x07 we\x9b31m go\u202e on\x1b[2J"
+FILES = {
+    "hostile.txt": f"{ESCAPES}\n".encode() * 3,
+    "hostile.vtt": f"WEBVTT\n\n00:01.000 --> 00:02.000\n<v {ESCAPES}>{ESCAPES}\n".encode(),
+    "hostile.jsonl": json.dumps({"session": ESCAPES, "speaker": ESCAPES, "words": "so be it"}).encode() + b"\n",
+    "nothing.txt": b"",
+    "zeros.txt": b"\x00" * 10_000,
+    "noise.json": bytes(range(256)) * 40,
+    "deep.json": b"[" * 200_000,
+    "twice.jsonl": b'{"words": "a", "words": "b"}\n',
+    "huge number.json": b'{"start": ' + b"9" * 100_000 + b"}",
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "names", "piped"),
+    [("transcribe", list(FILES), False), ("transcribe", list(FILES), True), ("punctuate", ["hostile.txt"], True)],
+)
+def test_hostile_files_and_pipes_move_no_terminal_and_make_no_traceback(
+    terminal: Terminal, tmp_path: Path, command: str, names: list[str], piped: bool
+) -> None:
+    files = [tmp_path / name for name in names]
+    writers = [Thread(target=file.write_bytes, args=(FILES[file.name],), daemon=True) for file in files]
+    for file, writer in zip(files, writers, strict=True):
+        if piped:
+            os.mkfifo(file)
+        writer.start()
+        if not piped:
+            writer.join()
+    done = terminal.run(command, *map(str, files))
+    assert done.status in (0, 1)
+    assert not MOVES.search(done.out + done.err)
+    assert "Traceback" not in done.err
+    for writer in writers:
+        writer.join(10)
+        assert not writer.is_alive(), "a pipe is read, or let go"
