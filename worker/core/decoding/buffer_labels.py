@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from caesura.schemas.labels import Labels
 from caesura.worker.core.decoding.buffer import Buffer
 from caesura.worker.core.decoding.context import DecodingContext
-from caesura.worker.core.decoding.corrections import take_back_pieces
+from caesura.worker.core.decoding.corrections import pieces_among, take_back_pieces
 from caesura.worker.core.decoding.european_guard import keep_european_numbers_whole
 from caesura.worker.core.decoding.kept_numbers import marks_around_numbers
-from caesura.worker.core.decoding.kept_words import join_answers
+from caesura.worker.core.decoding.kept_words import join_answers, may_answer
 from caesura.worker.core.decoding.tag_questions import mark_tag_questions
 from caesura.worker.core.language.labelling import LabelRequest
 from caesura.worker.core.language.rules import primary_language
@@ -145,7 +145,8 @@ class BufferLabels:
         return labels.part(0, end - first)
 
     def _without_pieces(self, labels: Labels, first: int, lang: str) -> Labels:
-        if primary_language(lang) in EUROPEAN:
+        end = first + len(labels)
+        if primary_language(lang) in EUROPEAN or not pieces_among(self._buffer.views, first, end):
             return labels
         known = self._buffer.labels.disfluency[:first] or bytes(first)
         before = labels.disfluency or bytes(len(labels))
@@ -154,8 +155,10 @@ class BufferLabels:
         return labels if tags[first:] == before else replace(labels, disfluency=before).with_tags(bytes(tags[first:]))
 
     def _with_whole_phrases(self, labels: Labels, first: int, lang: str) -> Labels:
-        marks = bytearray(self._buffer.labels.punctuation[:first] + labels.punctuation)
         views, digit_commas = self._buffer.views, self._context.rules.digit_commas
+        if not (any(labels.punctuation) or may_answer(views[first : first + len(labels)])):
+            return labels  # only an answer takes a mark where the model set none
+        marks = bytearray(self._buffer.labels.punctuation[:first] + labels.punctuation)
         if (language := primary_language(lang)) in EUROPEAN:
             keep_european_numbers_whole(views, marks, first, language, digit_commas=digit_commas)
         else:

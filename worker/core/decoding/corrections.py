@@ -71,12 +71,18 @@ _MORE_LETTERS = 2
 """So many letters at least a word has more than its piece."""
 
 
+def pieces_among(words: Sequence[str], start: int, end: int) -> list[int]:
+    """Return which words from ``start`` to ``end`` the next word begins with: no other is a piece."""
+    followed = zip(range(start, end), words[start:end], words[start + 1 : end + 1], strict=False)
+    return [place for place, word, behind in followed if behind.startswith(word)]
+
+
 def take_back_pieces(words: Sequence[str], tags: bytearray, start: int) -> None:
     """Take the pieces of a word back that stand before it (rule 3), from the word ``start`` on, in place.
 
     words: the model's view of each word of a buffer. tags: of its first words, as a model gave them.
     """
-    for place in range(start, len(tags)):
+    for place in pieces_among(words, start, len(tags)):
         if tags[place] == OUT and _is_piece(words, place):
             continues = place > 0 and tags[place - 1] in IN_REPARANDUM
             tags[place] = Disfluency.I_RM if continues else Disfluency.B_RM
@@ -113,7 +119,7 @@ class Corrections(UnfrozenTags):
 
     def correct_alike(self, near: range) -> None:
         """Take back what an editing term corrects to a word of its kind (rules 1 and 2)."""
-        kinds = {place: kind for place in near if (kind := _kinds(self._words[place]))}
+        kinds = {place: kind for place in near if (kind := _KINDS.get(self._words[place]))}
         for wrong, kind in kinds.items():
             right = next((place for place, other in kinds.items() if place > wrong and kind & other), wrong)
             if self._words[wrong] != self._words[right]:
@@ -189,10 +195,6 @@ class Corrections(UnfrozenTags):
     def _take_back(self, begin: int, end: int, first: Disfluency, other: Disfluency) -> None:
         for place in range(begin, min(end, self._unfrozen.stop, len(self._tags))):
             self._tags[place] = first if place == begin else other
-
-
-def _kinds(word: str) -> frozenset[int]:
-    return _KINDS.get(word, frozenset())
 
 
 def _numbered_kinds() -> Iterator[tuple[str, frozenset[int]]]:

@@ -42,6 +42,7 @@ _ONE, _BEFORE_ONE = ("one",), word_set("the this that which each every")
 _CODE_WORDS = word_set("zero oh one two three four five six seven eight nine double triple underscore dot slash")
 _ALSO_WORDS = frozenset("ai")
 _INSIDE = frozenset(("and", "of", "point", "the"))
+_GOING_ON = _CODE_WORDS | MONTHS.keys() | _INSIDE
 _THEN, _THEN_WORDS = word_set("后来 又 再 还 另外"), 4
 _BETWEEN_NUMBERS = word_set("over point times plus minus to by")
 _ADDRESS_PARTS = word_set("apartment flat room suite unit building block floor gate door")
@@ -232,11 +233,10 @@ def _goes_on_unseen(words: Sequence[str], number: Mapping[int, NumberSpan], plac
 
 def _lists_number(words: Sequence[str], place: int) -> bool:
     """Tell whether a link leads from a word to a number: "six grams of salt and then two eggs", 后来又来了五只."""
-    behind = list(words[place + 1 : place + 4])
-    if words[place + 1] in _THEN:
-        before, after = words[max(place - _LISTED, 0) : place + 1], words[place + 2 : place + 2 + _THEN_WORDS]
-        return any(map(_counts, before)) and any(map(_counts, after))
-    return behind[:1] == ["and"] and any(map(is_number_word, behind[1 : 2 + (behind[1:2] == ["then"])]))
+    link, behind = words[place + 1], words[place + 2 : place + 2 + _THEN_WORDS]
+    if link in _THEN:
+        return any(map(_counts, words[max(place - _LISTED, 0) : place + 1])) and any(map(_counts, behind))
+    return link == "and" and any(map(is_number_word, behind[: 1 + ("then" in behind[:1])]))
 
 
 def _counts(word: str) -> bool:
@@ -322,7 +322,7 @@ def _is_year(span: NumberSpan) -> bool:
 
 
 def _may_go_on(word: str) -> bool:
-    return is_number_word(word) or word in _CODE_WORDS or word in MONTHS or word in _INSIDE or len(word) == 1
+    return word in _GOING_ON or len(word) == 1 or is_number_word(word)
 
 
 def _mark_within(words: Sequence[str], span: NumberSpan, place: int, mark: int, *, digit_commas: bool) -> int:

@@ -21,7 +21,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from caesura.schemas.labels import SENTENCE_ENDS, Disfluency, Punctuation
 from caesura.worker.core.decoding.corrections import Corrections
@@ -45,18 +45,24 @@ class _Phrases:
         self._whole = phrases(texts)
         self._beginnings = frozenset(phrase[:end] for phrase in self._whole for end in range(1, len(phrase) + 1))
 
-    def places(self, words: Sequence[str]) -> Iterator[tuple[int, int]]:
-        """Yield where the phrases stand among compared words, whole words alone."""
-        if self._beginnings.isdisjoint(words):
-            return
-        for start, word in enumerate(words):
-            said, end = word, start + 1
-            while said in self._beginnings:
+    @property
+    def beginnings(self) -> frozenset[str]:
+        """Return the phrases and all that they begin with."""
+        return self._beginnings
+
+    def places(self, words: Sequence[str], starts: Iterable[int]) -> list[tuple[int, int]]:
+        """Return where phrases that begin at one of ``starts`` stand among compared words, whole words alone."""
+        found: list[tuple[int, int]] = []
+        beginnings = self._beginnings
+        for start in starts:
+            said, end = words[start], start + 1
+            while said in beginnings:
                 if said in self._whole:
-                    yield start, end
+                    found.append((start, end))
                 if end == len(words):
                     break
                 said, end = said + words[end], end + 1
+        return found
 
 
 def _words(*texts: str) -> frozenset[str]:
@@ -140,6 +146,8 @@ _EDITING_TERMS = """no;nope;wait;sorry;oh sorry;actually;rather;or rather;oh no;
 excuse me;pardon me;i meant;make that;let me rephrase;my mistake;my bad;oops;不对;不;不是;说错了;说错;错了;我说错了;
 哦不;啊不;哦不对;应该是;不好意思;对不起;抱歉;更正"""
 _EDITING = _Phrases(_EDITING_TERMS.split(";"))
+_SEARCHED = (_ANSWERS, _ANSWERS_AT_START, _KEPT_WHOLE, _KNOW, _MEAN, _EMPHATIC, _AT_START, _EDITING)
+_BEGINNINGS = frozenset().union(*(wanted.beginnings for wanted in _SEARCHED))
 
 
 def guard_tags(words: Sequence[str], marks: Sequence[int], tags: bytearray, start: int, end: int) -> None:
@@ -150,6 +158,11 @@ def guard_tags(words: Sequence[str], marks: Sequence[int], tags: bytearray, star
     """
     if any(tags[start:]):
         _Guard(words, marks, tags, start, end).apply()
+
+
+def may_answer(words: Sequence[str]) -> bool:
+    """Tell whether an answer of two words ("mm hmm") may begin with one of these words."""
+    return not _ANSWER_BEGINNINGS.isdisjoint(words)
 
 
 def join_answers(words: Sequence[str], marks: bytearray, first: int) -> None:
@@ -164,9 +177,9 @@ def join_answers(words: Sequence[str], marks: bytearray, first: int) -> None:
             continue
         pair = [compared(word) for word in words[place : place + 2]]
         begins = place == 0 or marks[place - 1] in SENTENCE_ENDS
-        if (0, len(pair)) in _ANSWERS.places(pair):
+        if (0, len(pair)) in _ANSWERS.places(pair, (0,)):
             marks[place] = Punctuation.NONE.value
-        elif not begins or marks[place] or (0, len(pair)) not in _ANSWERS_AT_START.places(pair):
+        elif not begins or marks[place] or (0, len(pair)) not in _ANSWERS_AT_START.places(pair, (0,)):
             continue
         behind = place + len(pair)
         goes_on = behind < len(words) and compared(words[behind]) not in _SOUNDS | _ANSWER_BEGINNINGS
@@ -185,6 +198,7 @@ class _Guard(UnfrozenTags):
         self._words = words
         self._first = max(0, start - _WINDOW)
         self._texts = [compared(word) for word in words[self._first : end + _WINDOW]]
+        self._starts = [at for at, text in enumerate(self._texts) if text in _BEGINNINGS]
         self._marks = marks
         super().__init__(tags, range(start, end))
         self._start = start
@@ -215,9 +229,11 @@ class _Guard(UnfrozenTags):
     def _begins_sentence(self, place: int) -> bool:
         return place == 0 or self._ends_sentence(place - 1)
 
-    def _found(self, wanted: _Phrases) -> Iterator[tuple[int, int]]:
-        for begin, end in wanted.places(self._texts):
-            yield begin + self._first, end + self._first
+    def _found(self, wanted: _Phrases) -> list[tuple[int, int]]:
+        return [(begin + self._first, end + self._first) for begin, end in wanted.places(self._texts, self._starts)]
+
+    def _tagged(self) -> list[int]:
+        return [place for place in self._unfrozen if self._tags[place]]
 
     def _keep_answers(self) -> None:
         for begin, end in self._found(_ANSWERS):
@@ -227,7 +243,7 @@ class _Guard(UnfrozenTags):
                 self._keep(begin, end)
 
     def _keep_sounds(self) -> None:
-        for place in range(self._start, self._end):
+        for place in self._tagged():
             if self._tags[place] in IN_FILLER and self._text(place) in _SOUNDS and self._is_content(place):
                 self._tags[place] = OUT
 
@@ -246,7 +262,7 @@ class _Guard(UnfrozenTags):
     def _keep_words_with_meaning(self) -> None:
         for begin, end in self._found(_KEPT_WHOLE):
             self._keep(begin, end)
-        for place in range(self._start, self._end):
+        for place in self._tagged():
             if self._tags[place] in IN_FILLER and self._has_meaning(place):
                 self._tags[place] = OUT
 
@@ -363,7 +379,7 @@ class _Guard(UnfrozenTags):
             again = self._begins_sentence(begin) and self._said_again(begin, end)
             if again and self._text(2 * end - begin) not in _VERBS:
                 self._keep(begin, end)
-        for place in range(self._start, self._end):
+        for place in self._tagged():
             tag, doubled = self._tags[place], self._text(place) == "对"
             thrice = tag in IN_FILLER and doubled and self._said_three_times(place)
             if thrice or (tag in IN_REPARANDUM and self._is_on_purpose(place)):

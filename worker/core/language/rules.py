@@ -12,6 +12,7 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Annotated, Protocol
 
 from msgspec import Meta
@@ -34,6 +35,7 @@ _SAME_LANGUAGE = {"cmn": "zh", "zho": "zh", "chi": "zh", "eng": "en"} | {
 }
 
 
+@lru_cache(maxsize=256)
 def primary_language(tag: str) -> str:
     """Return the primary subtag of a BCP-47 tag in lower case; Mandarin (``cmn``) is ``zh``."""
     primary = tag.replace("_", "-").split("-", 1)[0].lower()

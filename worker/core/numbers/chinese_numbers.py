@@ -43,7 +43,7 @@ def is_chinese_number(word: str) -> bool:
 
 def chinese_numbers(words: Sequence[str]) -> Iterator[NumberSpan]:
     """Find Chinese numbers in the words' joined text; a span is of the words that a number touches."""
-    if not any(_CHINESE.search(word) and not word.isascii() for word in words):
+    if not any(not word.isascii() and _CHINESE.search(word) for word in words):
         return
     text, owner = "", []
     for place, word in enumerate(words):

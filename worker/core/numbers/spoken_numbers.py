@@ -45,7 +45,9 @@ def is_number_word(word: str) -> bool:
 
 def number_spans(words: Sequence[str]) -> list[NumberSpan]:
     """Find the numbers among words, each a model's view (folded, without outer marks)."""
-    return sorted([*_composed(words, english_numbers(words)), *chinese_numbers(words)], key=lambda span: span.begin)
+    atoms = english_numbers(words)
+    composed = _composed(words, atoms) if atoms else ()
+    return sorted([*composed, *chinese_numbers(words)], key=lambda span: span.begin)
 
 
 def _composed(words: Sequence[str], atoms: Sequence[NumberSpan]) -> Iterator[NumberSpan]:
