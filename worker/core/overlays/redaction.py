@@ -301,7 +301,8 @@ class Redaction:
     def found(self, words: Sequence[SegmentWord], around: Around, lang: str = "en") -> dict[int, str]:
         """Return what stands for each word that is redacted, by index. lang: of the words (BCP-47).
 
-        All words are searched, and once more without fillers and what is taken back, which may stand within a number.
+        All words are searched, and once more without fillers, also those beside, and what is taken back: they may stand
+        within a number or a name.
         """
         language = primary_language(lang)
         signs = self._signs_of(words, around, language)
@@ -315,14 +316,18 @@ class Redaction:
         views = [_view(word.text) for word in words]
         before, behind = [_view(view) for view in around.before], [_view(view) for view in around.behind]
         digits = any(sign & _NUMBER_SIGNS for sign in signs)
+        searches = [(before, [*range(len(words))], behind)]
+        spoken = [[view for view in beside if not is_sound(view)] for beside in (before, behind)]
+        if (spoken[0], len(fluent), spoken[1]) != (before, len(words), behind):
+            searches.append((spoken[0], fluent, spoken[1]))
         shown: dict[int, str] = {}
-        for places in ([*range(len(words))], fluent) if len(fluent) < len(words) else (fluent,):
-            searched = [*before, *(views[at] for at in places), *behind]
+        for ahead, places, later in searches:
+            searched = [*ahead, *(views[at] for at in places), *later]
             said = _Said(_as_meant(searched, around, language, digits=digits), around, language)
             for kind, finder in finders:
                 for place in finder(said):
-                    if first <= place < first + len(places):
-                        shown.setdefault(places[place - first], _SHOWN[kind])
+                    if len(ahead) <= place < len(ahead) + len(places):
+                        shown.setdefault(places[place - len(ahead)], _SHOWN[kind])
         return shown
 
     def _signs_of(self, words: Sequence[SegmentWord], around: Around, language: str) -> list[int]:

@@ -243,6 +243,24 @@ def test_a_number_is_redacted_whose_rest_is_said_otherwise_beside(said: str, bes
     assert Redaction(kinds=frozenset((Redacted.NUMBERS,))).found(words, Around(behind=(beside,)), lang)
 
 
+@pytest.mark.parametrize(
+    ("lang", "before", "said", "behind"),
+    [
+        ("en", "it is anna", "um maria", "uh schmidt"),
+        ("en", "it is q um w", "e", "uh r t y"),
+        ("en", "vera dot", "quist", "uh at um frohmail dot com"),
+        ("es", "mi nombre es anna", "maria", "eh schmidt"),
+        ("fr", "v euh comme", "victor", "euh q comme quebec"),
+        ("zh", "我 是 王", "小", "呃 明"),
+    ],
+)
+def test_fillers_beside_a_border_hide_nothing(lang: str, before: str, said: str, behind: str) -> None:
+    words = [SegmentWord(text=word, punctuation="none", disfluency="O") for word in said.split()]
+    around = Around(before=tuple(before.split()), behind=tuple(behind.split()))
+
+    assert _ALL.found(words, around, lang).keys() >= {len(words) - 1}
+
+
 @pytest.mark.parametrize("line", ["we have one dog", "she said the first dog", "we have five dogs and then"])
 def test_a_lone_small_number_goes_over_a_border_only_beside_it(line: str) -> None:
     assert redacted(line, Redacted.NUMBERS, whole=False) == line
