@@ -30,8 +30,8 @@ _BREAK = "\n"
 _N = f"[{NUMERALS}]"
 _DAY_PART = re.compile("(?:早上|早晨|上午|中午|下午|傍晚|晚上|夜里|半夜|凌晨|清晨|今晚|明早|今早|昨晚|明晚)$")
 _CLOCK = re.compile(f"(?P<hour>{_N}{{1,3}})点(?:(?P<minute>{_N}{{1,3}})(?P<unit>分(?!钟)|刻)?|(?P<half>半|钟|整))?")
-_PERCENT = re.compile(f"百分之(?P<value>{_N}+(?:点{_N}+)?)")
-_MONEY = re.compile(f"(?P<whole>{_N}+)块(?P<rest>[一二三四五六七八九])(?P<unit>毛|角)?(?![{NUMERALS}个])")
+_PERCENT = re.compile(f"百分之(?P<value>{_N}+(?:点{_N}+)?)(?:(?P<link>[到至])(?P<more>{_N}+(?:点{_N}+)?)(?!个))?")
+_MONEY = re.compile(f"(?P<whole>{_N}+)块[一二三四五六七八九](?:[毛角][一二三四五六七八九]?)?(?![{NUMERALS}个])")
 _UNITS = re.compile(
     "公里|千米|英里|厘米|毫米|米(?!饭|粉|线)|公斤|千克|毫克|克|斤|吨|毫升|升(?!级)|美元|欧元|英镑|日元|元(?!素|旦)|摄氏度|"
     "平方米|平米|立方米|英寸|寸|亩|倍|伏|瓦|兆|小时|分钟|秒|岁|号|日(?!本|子|常)|月|年(?!轻|级|纪)|天(?!气|才|空)|楼|块(?!儿|头)"
@@ -44,6 +44,8 @@ _MEASURES = re.compile(
 )
 _CODE = re.compile("(?:号|码|话|机|卡|编号|房间?|打|拨|是|按)[是为]?$")
 _FRACTION = "分之"
+_FAR = "十万八千里"
+"""A saying."""
 _SCALES = ((10**8, "亿"), (10**4, "万"))
 _LEAST, _TEN, _LEAST_DIGITS = 10, "十", 3
 _HOURS, _MINUTES = range(25), range(60)
@@ -140,7 +142,10 @@ class _Finder:
         value = _value(percent["value"]) if point else _value(whole) or ("100" if whole == "百" else "")
         if not value or (point and not rest):
             return None
-        return place, percent.end(), f"{value}%"
+        more = _value(percent["more"]) if percent["more"] else ""
+        if more:
+            return place, percent.end(), f"{value}%{percent['link']}{more}%"
+        return place, percent.end("value"), f"{value}%"
 
     def _clock(self, place: int) -> _Found | None:
         """Write a time: with minutes or half, with 钟 or 整, or behind a part of the day."""
@@ -163,8 +168,9 @@ class _Finder:
         money = _MONEY.match(self._text, place)
         if money is None or self._is_open(place, money.end()):
             return None
-        whole, rest = _value(money["whole"]), _value(money["rest"])
-        return (place, money.end(), f"{whole}块{rest}{money['unit'] or ''}") if whole else None
+        whole = _value(money["whole"])
+        written = re.sub("[一二三四五六七八九]", lambda digit: _value(digit[0]), money[0][len(money["whole"]) :])
+        return (place, money.end(), whole + written) if whole else None
 
     def _number(self, place: int) -> _Found | None:
         read = chinese_number_at(self._text, place)
@@ -222,6 +228,8 @@ class _Finder:
         """Tell whether a cardinal is sure: its size, its unit, and what else it may mean."""
         text, said = self._text, self._text[place:end]
         before, behind = text[max(0, place - 2) : place], text[end : end + 2]
+        if before.endswith("双") or behind[:1] == "大" or said + behind[:1] == _FAR:
+            return False
         if said[0] in "百千万亿" or before.endswith(_FRACTION) or behind == _FRACTION or behind[:1] == "点":
             return False
         if int(value) < _LEAST:
@@ -232,7 +240,7 @@ class _Finder:
 
     def _has_unit(self, end: int, said: str) -> bool:
         unit = _UNITS.match(self._text, end)
-        if unit is None or (unit[0] == "块" and self._text[unit.end() : unit.end() + 1] in (*NUMERALS, "半")):
+        if unit is None or (unit[0] in ("块", "米") and self._text[unit.end() : unit.end() + 1] in (*NUMERALS, "半")):
             return False
         excluded = _NOT_OF_ONE if said == "一" else _NOT_OF_TWO if said in "两俩" else None
         return excluded is None or excluded.match(unit[0]) is None

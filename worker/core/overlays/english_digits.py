@@ -73,7 +73,11 @@ BESIDE_ONE = (
 """Words of which one stands beside "one" or a small ordinal that is written with digits."""
 _DIGIT_WORDS = frozenset((*ZEROS, *UNITS, *"0123456789"))
 _HOURS_BELOW_TEN = frozenset("123456789")
+_LETTERS = frozenset("bcdefghjklmnopqrstuvwxyz")
+"""Of a house or a room, not words: no time stands before one."""
 _JOINED = ("or", "to", "and", "through", "by")
+_WITH_PENCE = frozenset(("pound", "pounds", *_CURRENCIES))
+_BETWEEN_YEARS = ("to", "and", "or", "until", "till", "through")
 _DOZENS = ("dozen", "score")
 _HALVES = ("half", "quarter", "third")
 _DAY_PARTS = (("in", "the", "morning"), ("in", "the", "afternoon"), ("in", "the", "evening"), ("at", "night"))
@@ -239,6 +243,7 @@ class _Finder:
             or self._word(end) in _CURRENCIES
             or self._word(end) in _SCALE_WORDS
             or self._word(end) == "percent"
+            or self._word(end) in _LETTERS
         ):
             return None
         words = self._stretch.words
@@ -326,7 +331,16 @@ class _Finder:
         timed = unit in _TIME_UNITS and span.value != "1" and not self._is_bare_scale(span)
         wanted = (unit in _UNITS or timed) and not self._is_written(span)
         beside = self._span_at(end) is not None and self._stretch.marks[end - 1] == "none"
+        beside |= unit in _WITH_PENCE and self._are_pence(end + 1)
         return Overlay(span.begin, end, value) if (wanted or end > span.end) and not beside else None
+
+    def _are_pence(self, place: int) -> bool:
+        """Tell whether a number behind a currency says its cents alone: "two pounds fifty", "a dollar fifty"."""
+        pence = self._span_at(place)
+        alone = (
+            pence is not None and self._word(pence.end) not in _WITH_UNIT and self._stretch.marks[place - 1] == "none"
+        )
+        return alone and pence is not None and pence.kind is NumberKind.CARDINAL and int(pence.value) < _CENTS
 
     def _may_be_amount(self, span: NumberSpan) -> bool:
         kinds, follows = (NumberKind.CARDINAL, NumberKind.DECIMAL), span.begin > 0
@@ -375,6 +389,8 @@ class _Finder:
             return True
         if before == "and" and self._word(span.begin - 2) in _DOZENS:
             return True
+        if (self._word(span.end - 1), behind) == ("hundred", "hours") and before in _CLOCK_CUES:
+            return True
         half = (
             behind == "and" and self._word(span.end + 1) in ("a", "an", "one") and self._word(span.end + 2) in _HALVES
         )
@@ -402,13 +418,16 @@ class _Finder:
         value, before = int(span.value), self._word(span.begin - 1)
         if (unit := self._unit_of_range(span)) is not None:
             return f"{_CURRENCIES.get(unit, '')}{self._value(span)}"
+        if before in _WITH_PENCE and self._are_pence(span.begin):
+            return None
         if value < _LEAST:
             numbered = before in _NUMBERED and (value > 1 or before != "number") and not self._is_joined_to_small(span)
             return span.value if numbered else None
         out_of_ten = value == _LEAST and (self._word(span.begin - 2), before) == ("out", "of")
         if out_of_ten or self._is_bare_scale(span) or self._is_joined_to_small(span):
             return None
-        if value in _YEARS and before in _YEAR_CUES and self._word(span.end) not in _TIME_UNITS:
+        is_year = before in _YEAR_CUES or self._is_of_years(span)
+        if value in _YEARS and is_year and self._word(span.end) not in _TIME_UNITS:
             return span.value
         return self._value(span)
 
@@ -460,7 +479,20 @@ class _Finder:
         if self._word(span.end) in _WITH_UNIT:
             return False
         late = int(span.value) // _CENTS in _LATE_CENTURIES and span.end - span.begin >= _YEAR_WORDS
-        return late or self._word(span.begin - 1) in _YEAR_CUES or self._word(span.begin - 1) in MONTHS
+        before = self._word(span.begin - 1)
+        return late or before in _YEAR_CUES or before in MONTHS or self._is_of_years(span)
+
+    def _is_of_years(self, span: NumberSpan) -> bool:
+        """Tell whether a number is one of two years: "from nineteen ninety to two thousand and ten"."""
+        pairs = [(span, self._by_begin.get(span.end + 1)), (self._by_end.get(span.begin - 1), span)]
+        for first, second in pairs:
+            if first is None or second is None or self._word(first.end) not in _BETWEEN_YEARS:
+                continue
+            kinds, before = {first.kind, second.kind}, self._word(first.begin - 1)
+            sure = before in _YEAR_CUES or (before == "between" and NumberKind.YEAR in kinds)
+            if sure and kinds <= {NumberKind.YEAR, NumberKind.CARDINAL} and int(first.value) in _YEARS:
+                return self._word(second.end) not in _WITH_UNIT
+        return False
 
     def _date(self, span: NumberSpan) -> str | None:
         """Write a date in the order in which it was said; None where it may be none."""

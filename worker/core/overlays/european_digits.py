@@ -128,7 +128,7 @@ _LONGEST_PLAIN = 4
 _HOURS, _MINUTES, _CODE_WORDS = range(25), range(60), 3
 _HALVES = (
     *(("und", one, "halb") for one in ("ein", "eine")),
-    *(("y", half) for half in ("media", "medio", "cuarto", "pico")),
+    *(("y", half) for half in ("media", "medio", "cuarto", "pico", "tantos", "tantas")),
     *(("et", half) for half in ("demi", "demie", "quart")),
 )
 _HALF_OF_DAY = word_set("mañana tarde noche madrugada mediodía")
@@ -268,6 +268,8 @@ class _Finder:
         scale = self._lexicon.scales.get(last, 0)
         if span.kind is NumberKind.CARDINAL and scale >= _MILLION and not int(span.value) % scale:
             return f"{self._grouped(str(int(span.value) // scale))}{_FIXED}{self._named(last)}"
+        if "postal" in self._words[max(0, span.begin - _CODE_WORDS) : span.begin]:
+            return span.value
         text = self._grouped(span.value)
         return text.replace(",", ".") if "punto" in self._words[span.begin : span.end] else text
 
