@@ -26,7 +26,6 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from caesura.schemas.labels import kind_of
 from caesura.schemas.segments import Segment, SegmentWord
 from caesura.schemas.tentative import Tentative
 from caesura.worker.core.language.normalisation import model_view, word_set
@@ -193,9 +192,8 @@ _SPEECHES: Mapping[str, _Speech] = {
     ),
 }
 
-_NUMBER_SIGN, _LETTER_SIGN, _ADDRESS_SIGN, _NAME_SIGN, _SMALL_SIGN, _LIKE_SIGN, _BRIDGE_SIGN = (
-    1 << n for n in range(7)
-)
+_NUMBER_SIGN, _LETTER_SIGN, _ADDRESS_SIGN, _NAME_SIGN = 1, 2, 4, 8
+_SMALL_SIGN, _LIKE_SIGN, _BRIDGE_SIGN, _SOUND_SIGN = 16, 32, 64, 128
 _NUMBER_SIGNS = _NUMBER_SIGN | _SMALL_SIGN
 _DIGIT_SIGNS = _NUMBER_SIGNS | _LIKE_SIGN
 _MOST_KNOWN, _LEAST_PART = 2**14, 3
@@ -305,33 +303,28 @@ class Redaction:
         within a number or a name.
         """
         language = primary_language(lang)
-        signs = self._signs_of(words, around, language)
-        if not signs:
-            return {}
-        first = len(around.before)
-        fluent = [at for at, word in enumerate(words) if not kind_of(word.disfluency) and not is_sound(word.text)]
-        finders = self._wanted(signs, first, len(words), whole=len(fluent) == len(words))
+        first, count = len(around.before), len(words)
+        signs, together = self._signs_of(words, around, language)
+        finders = self._wanted(words, signs, together, first) if together & self._redacted_signs else None
         if not finders:
             return {}
-        views = [_view(word.text) for word in words]
-        before, behind = [_view(view) for view in around.before], [_view(view) for view in around.behind]
-        digits = any(sign & _NUMBER_SIGNS for sign in signs)
-        searches = [(before, [*range(len(words))], behind)]
-        spoken = [[view for view in beside if not is_sound(view)] for beside in (before, behind)]
-        if (spoken[0], len(fluent), spoken[1]) != (before, len(words), behind):
-            searches.append((spoken[0], fluent, spoken[1]))
+        views = [*map(_view, around.before), *[_view(word.text) for word in words], *map(_view, around.behind)]
+        everything = range(len(views))
+        taken_back = {first + at for at, word in enumerate(words) if word.disfluency != "O"}
+        fluent = [at for at in everything if at not in taken_back and not signs[at] & _SOUND_SIGN]
+        digits = bool(together & _NUMBER_SIGNS)
         shown: dict[int, str] = {}
-        for ahead, places, later in searches:
-            searched = [*ahead, *(views[at] for at in places), *later]
-            said = _Said(_as_meant(searched, around, language, digits=digits), around, language)
+        for places in (everything, fluent)[: 1 + (len(fluent) < len(everything))]:
+            said = _Said(_as_meant([views[at] for at in places], around, language, digits=digits), around, language)
             for kind, finder in finders:
-                for place in finder(said):
-                    if len(ahead) <= place < len(ahead) + len(places):
-                        shown.setdefault(places[place - len(ahead)], _SHOWN[kind])
+                for found in finder(said):
+                    at = places[found] - first
+                    if 0 <= at < count:
+                        shown.setdefault(at, _SHOWN[kind])
         return shown
 
-    def _signs_of(self, words: Sequence[SegmentWord], around: Around, language: str) -> list[int]:
-        """Return what each word may be a sign of, those around them among them; empty: of nothing that is redacted."""
+    def _signs_of(self, words: Sequence[SegmentWord], around: Around, language: str) -> tuple[list[int], int]:
+        """Return what each word may be a sign of, those around them among them; and all of these signs together."""
         known = self._known.setdefault(language if language in _SPEECHES else "", {})
         texts = [*around.before, *[word.text for word in words], *around.behind]
         try:
@@ -341,7 +334,7 @@ class Redaction:
         together = 0
         for sign in signs:
             together |= sign
-        return signs if together & self._redacted_signs else []
+        return signs, together
 
     def _sign_of(self, text: str, language: str, known: dict[str, int]) -> int:
         """Return what a word may be a sign of. known: of the language; words recur."""
@@ -356,19 +349,17 @@ class Redaction:
         return signs
 
     def _wanted(
-        self, signs: Sequence[int], first: int, count: int, *, whole: bool
+        self, words: Sequence[SegmentWord], signs: Sequence[int], together: int, first: int
     ) -> list[tuple[Redacted, Callable[[_Said], set[int]]]]:
         """Return the finders that may find something: most words are no sign of anything.
 
-        signs: of the words around too. first, count: the words' own place. whole: whether none of them is disfluent.
+        signs: of the words and those around, the first of the words at ``first``. together: all of these signs.
         """
-        own = together = 0
-        for sign in signs:
-            together |= sign
-        for sign in signs[first : first + count]:
+        own = 0
+        for sign in signs[first : first + len(words)]:
             own |= sign
         numbers = (together if own & _LIKE_SIGN else own) & _NUMBER_SIGNS
-        if numbers and whole and not together & _NUMBER_SIGN:
+        if numbers and not together & (_NUMBER_SIGN | _SOUND_SIGN) and all(word.disfluency == "O" for word in words):
             # a lone number below ten is redacted only if it may go on over a border
             at_border = (_outer(signs) | _outer(reversed(signs))) & _DIGIT_SIGNS
             numbers = at_border or sum(sign & _SMALL_SIGN for sign in signs) > _SMALL_SIGN
@@ -555,13 +546,15 @@ def _signs(view: str, language: str) -> int:
         or _AT_SIGN.search(view) is not None
         or _WRITTEN_ADDRESS.fullmatch(view) is not None
     )
-    bridge = view in speech.bridges or view == "period" or not view or is_sound(view)
+    sound = is_sound(view)
+    bridge = view in speech.bridges or view == "period" or not view or sound
     return (
         (_SMALL_SIGN if small else _NUMBER_SIGN) * (number or partly)
         | _LETTER_SIGN * letter
         | _ADDRESS_SIGN * (address or spelled)
         | _LIKE_SIGN * (view in _SAID_LIKE)
         | _BRIDGE_SIGN * bridge
+        | _SOUND_SIGN * sound
     )
 
 
