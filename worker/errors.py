@@ -121,7 +121,7 @@ class OwnFaultError(CaesuraError):
 
 
 class OutcomeUnknownError(CaesuraError):
-    """Nobody can tell from here whether the transaction committed; the id read back can."""
+    """It is unknown whether the transaction committed; reading the committed id back tells it."""
 
 
 class FencedError(CaesuraError):

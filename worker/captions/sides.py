@@ -28,7 +28,7 @@ class SideCues:
     _last: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what names nobody, or two."""
+        """Refuse if not exactly one of the two is named."""
         if (self.session is None) == (self.conversation is None):
             raise FatalError("captions are of one session or of one conversation: --session or --conversation")
 

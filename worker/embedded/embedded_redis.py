@@ -50,7 +50,7 @@ def _candidates() -> Iterator[Path]:
 
 
 CLUSTER_PORTS = range(10_000, 17_000)
-"""A cluster's nodes talk to one another on the port 10,000 above, which is nobody else's either (``free_port``)."""
+"""A cluster's nodes talk to one another on the port 10,000 above; ``free_port`` gives that one to no other server."""
 
 
 class EmbeddedRedis:

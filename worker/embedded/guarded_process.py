@@ -43,10 +43,10 @@ exit $code
 
 
 def free_port(ports: range = _PORTS) -> int:
-    """Return a TCP port of the loopback interface that was free just now, and that was given to nobody of ours yet.
+    """Return a TCP port of the loopback interface that is free and not yet promised to another server of ours.
 
-    Neither in this process nor in another that runs: a server is seconds from taking its port, so whoever was given
-    one keeps the UDP port of the same number for as long as the process lives. Above 32,767 systems take ports for
+    A server needs seconds to take its port. Until then the promise must hold, also in other processes: so the process
+    that is given a port holds the UDP port of the same number as long as it lives. Above 32,767 systems take ports for
     outgoing connections, and one may sit on it while its owner is restarted.
     """
     while True:
@@ -108,7 +108,7 @@ class GuardedProcess:
         self.kill()
 
     def kill(self) -> None:
-        """End the child at once, as a crash would; harmless where it has ended, whoever has its number now.
+        """End the child at once, as a crash would; harmless if it has ended, even if its process id is in use again.
 
         It returns when all of the group have ended: until then a server's port is taken.
         """

@@ -1,7 +1,7 @@
 """Kafka for the demo: librdkafka's in-process mock cluster, and a publisher for it that gives no guarantee.
 
 The mock knows topics, groups and plain commits. It honours **no transactions** (aborted records stay visible, offsets
-sent into a transaction are never committed, nobody is fenced), so nothing of exactly-once is shown on it.
+sent into a transaction are never committed, no producer is fenced), so it cannot show exactly-once.
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ class PlainPublisher(Publisher):
     @property
     @override
     def transactional_id(self) -> str:
-        """The id that a real producer would have; nobody is fenced by it here."""
+        """The id that a real producer would have; it fences no producer here."""
         return self._transactional_id
 
     @override
     def init_transactions(self, timeout_s: float) -> None:
-        """Wait until a broker answers; there is nobody to fence."""
+        """Wait until a broker answers; there is no other producer to fence."""
         with consuming("connecting"):
             self._producing.live.list_topics(timeout=timeout_s)
 

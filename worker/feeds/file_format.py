@@ -1,7 +1,6 @@
-"""Which format a file of speech is in, by what stands in it; what is none of them is refused by its name.
+"""Detects the format of a file of speech by its content, and refuses other formats by name.
 
-Nothing is taken for text because nothing else fits: a file that looks like data, or like captions of a kind that is not
-read here, would be spoken into the topic for ever.
+A file is text only if it looks like text. Data, or captions of an unknown kind, must not reach the topic as words.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def format_named(name: str) -> SpeechFormat:
     return RecogniserName(name) if name in set(RecogniserName) else FileFormat(name)
 
 
-_NOBODYS = "is JSON, but of no recogniser that is known here, and no word events either"
+_UNKNOWN_JSON = "is JSON, but of no recogniser that is known here, and no word events either"
 _EVENT_FIELDS = frozenset((*WordsEvent.__struct_fields__, "at_ms"))
 _LIKE = {
     "segments": "segments as Whisper's transcripts have, but not with text, start and end",
@@ -80,7 +79,7 @@ def recognised_format(name: str, head: Sequence[str]) -> SpeechFormat:
     given = [line for line in given if line]
     lines = [line.strip() for line in given]
     if is_lone_value("\n".join(lines)):
-        raise _refusal(name, _NOBODYS)
+        raise _refusal(name, _UNKNOWN_JSON)
     if lines and lines[0].startswith(("{", "[")) and (other := foreign_first_line(lines[0])) is not None:
         raise _refusal(name, f"looks like {other}")
     if lines and lines[0].startswith(("{", "[")) and (found := _json_format(name, "\n".join(lines))) is not None:
@@ -142,7 +141,7 @@ def _json_format(name: str, text: str) -> SpeechFormat | None:
     if lines and any(map(_is_event, messages)):
         return FileFormat.JSONL
     unread = (why for why, looks_so in _UNREAD if any(map(looks_so, messages)))
-    raise _refusal(name, next(unread, _NOBODYS + _near(messages)))
+    raise _refusal(name, next(unread, _UNKNOWN_JSON + _near(messages)))
 
 
 def _is_chat(value: object) -> bool:
@@ -180,7 +179,7 @@ def _first_objects(text: str) -> list[dict[str, object]] | None:
         if isinstance(value, dict):
             found.append(value)
         elif not found and text[at : at + 1] in ("", ",", "]"):
-            return [{}]  # an array of numbers, say: JSON, and nobody's
+            return [{}]  # JSON of no known recogniser, such as an array of numbers
         elif not found:
             break
     return found or ([{}] if _CUT_OFF.match(text) else None)

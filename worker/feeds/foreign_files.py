@@ -1,7 +1,7 @@
 """What a file of speech looks like that is in none of the formats read here: named, so that it is never spoken.
 
 Prose must stay text: "a: one thing", a list under a heading, an agenda with times, "start, end, and again". A sign
-is something that nobody says: two clock times joined by a comma, a table's head, JSON that parses as an object.
+is something that is never spoken: two clock times joined by a comma, a table's head, JSON that parses as an object.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def foreign_first_line(line: str) -> str | None:
 
 
 def foreign_format(head: Sequence[str]) -> str | None:
-    """Return what a file looks like, by its first lines as they stand, none of them blank; None: like text."""
+    """Return what a file looks like, by its first lines that are not blank; None if it looks like text."""
     lines = [line.strip() for line in head]
     if not lines:
         return None

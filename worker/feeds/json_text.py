@@ -1,4 +1,4 @@
-"""JSON from text that nobody has checked: whatever is wrong with it is one kind of error."""
+"""Parses JSON from untrusted text; every fault raises the same kind of error."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def json_messages(
 ) -> Iterator[dict[str, object]]:
     """Yield the objects that lines of text hold, each as soon as its line is there; an array gives its items.
 
-    A line that is None is one that is not UTF-8: it is no JSON, nor is the value that it stands in. passed_over: lines
+    None stands for a line that is not UTF-8; a JSON value that contains it is refused. passed_over: lines
     that are no JSON and mean nothing, such as ``Done!``. broken: told of what is no JSON object, and reading goes on;
     without it UnreadableMessageError is raised.
     """

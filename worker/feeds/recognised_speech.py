@@ -47,9 +47,9 @@ class RecognisedSpeech:
     def take(self, message: Mapping[str, object], *, elapsed_ms: int | None = None) -> list[WordsEvent]:
         """Return the events of a message. elapsed_ms: since the session began, for a connection that begins anew.
 
-        Raises UnreadableMessageError for a message that cannot be read, before any event of it has taken a number. What
-        is too much to be kept is told as refused (``SessionEvents.refuse``, which raises where nobody is told), and
-        what is final in the same message goes out.
+        Raises UnreadableMessageError for a message that cannot be read, before any event of it has taken a number.
+        Words beyond the limits are reported as refused (``SessionEvents.refuse``, which raises without a listener),
+        and the final words of the same message go out.
         """
         return list(self.events(message, elapsed_ms=elapsed_ms))
 

@@ -76,7 +76,7 @@ class SessionEvents:
             self.lang = lang
 
     def refuse(self, error: UnreadableMessageError) -> None:
-        """Tell that a part of a message is not sent; raise the error where nobody is told."""
+        """Report that a part of a message is not sent; raise the error if there is no listener."""
         if self.refused is None:
             raise error
         self.refused(error)
@@ -89,7 +89,7 @@ class SessionEvents:
             one.next_seq = 0
 
     def forget(self, session: str) -> None:
-        """Keep nothing of a session: it is over, or nobody took its events. Its next event begins it anew."""
+        """Keep nothing of a session: it is over, or its events were not taken. Its next event begins it anew."""
         numbering = self._numbers.pop(session, None)
         for stream in numbering.streams() if numbering is not None else ():
             del self._of_stream[stream][session]
@@ -123,7 +123,7 @@ class SessionEvents:
                 yield from self._event(name, numbering, (), session_end=True)
 
     def end_unheard(self) -> Iterator[WordsEvent]:
-        """Yield the event that ends the session of this name, in which nobody has spoken."""
+        """Yield the event that ends the session of this name, in which no word was spoken."""
         return self._event(self.session, _Numbering(), (), session_end=True)
 
     def _of_session(

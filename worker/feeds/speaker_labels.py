@@ -144,7 +144,7 @@ class SpeakerLabels:
     def find(self, line: str) -> FoundLabel | None:
         """Return the label that a line begins with, or the sign of another's turn; None where it begins with neither.
 
-        A name in capitals that does not recur, in a text without other labels, names nobody and is not spoken.
+        A name in capitals that does not recur, in a text without other labels, is not a label and is not spoken.
         """
         if line.strip().casefold() in self._alone:
             return FoundLabel(line.strip(), len(line))
@@ -182,7 +182,7 @@ class SpeakerLabels:
 def _candidate(line: str) -> FoundLabel | None:
     """Return what may be a label at a line's beginning."""
     begin = _turn_end(line)
-    if (diarized := _DIARIZED.match(line, begin)) is not None:  # nobody says such a name, whatever stands behind it
+    if (diarized := _DIARIZED.match(line, begin)) is not None:  # such a name is never spoken
         return FoundLabel(diarized[1], diarized.end(), sure=True)
     if (bracketed := _BRACKETED.match(line, begin)) is not None:
         name = next(group for group in bracketed.groups()[:3] if group is not None).strip()

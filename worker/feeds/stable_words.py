@@ -231,7 +231,7 @@ def _goes_on(hypothesis: Hypothesis, utterance: _Utterance) -> bool:
 
 
 def _after(hypothesis: Hypothesis, heard_ms: int) -> bool:
-    """Tell whether its words are known to be said after all that was heard: none of them can have been sent."""
+    """Tell whether its words are known to come after all words heard before, so that none can have been sent."""
     start_ms = hypothesis.words[0].start_ms if hypothesis.words else None
     return start_ms is not None and start_ms >= heard_ms > 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from caesura.worker.core.language.served_languages import named_language
+from caesura.worker.core.language.rules import named_language
 
 _FIELDS = ("language", "language_code", "languageCode", "LanguageCode", "detected_language", "Language", "locale")
 _TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")

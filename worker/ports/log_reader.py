@@ -26,7 +26,7 @@ class LogReader(Protocol):
         """Yield the committed records from ``start`` up to ``end``, which is done only when the position passed it.
 
         May block; BrokerError where the time-out passes without progress (a transaction before ``end`` is still open),
-        and where whoever leads the partition has no such offset, not any more or not yet: ask for the bounds anew.
+        and if the partition's leader has no such offset, no longer or not yet: ask for the bounds anew.
         """
         ...
 

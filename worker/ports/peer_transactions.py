@@ -16,5 +16,5 @@ class PeerTransactions(Protocol):
         ...
 
     def end(self, transactional_id: str, timeout_s: float) -> None:
-        """Fence whoever uses this transactional id and abort what is open under it. May block; BrokerError."""
+        """Fence the user of this transactional id and abort its open transaction. May block; BrokerError."""
         ...

@@ -18,7 +18,7 @@ class Publisher(Protocol):
         ...
 
     def init_transactions(self, timeout_s: float) -> None:
-        """Fence whoever else uses this id and end what it left open. May block; BrokerError, FencedError, FatalError.
+        """Fence other users of this id and end what they left open. May block; BrokerError, FencedError, FatalError.
 
         FatalError, too, where a topic that it was made to publish to is missing or has fewer partitions than the input.
         """
@@ -42,7 +42,7 @@ class Publisher(Protocol):
     def commit(self, timeout_s: float) -> None:
         """Flush and commit.
 
-        May block. AbortableError: abort. BrokerError (nobody answered in time) and OutcomeUnknownError: neither call
+        May block. AbortableError: abort. BrokerError (no answer in time) and OutcomeUnknownError: neither call
         again nor abort; ``rebuild``, then read the committed ids. FencedError: the same, and a newer one exists.
         """
         ...
@@ -61,10 +61,10 @@ class Publisher(Protocol):
     def rebuild(self, timeout_s: float) -> None:
         """Destroy the producer, make one with the same id, and ``init_transactions``. May block.
 
-        After BrokerError what it began goes on, and fences whoever took the id meanwhile: call again, or close.
+        After BrokerError its attempt goes on, and fences a later user of the id: call again, or close.
         """
         ...
 
     def close(self) -> None:
-        """Let go within seconds, whoever is away; closing twice is harmless."""
+        """Let go within seconds, even if the brokers are away; closing twice is harmless."""
         ...

@@ -125,7 +125,7 @@ class CheckpointOutcome(StrEnum):
 
     @property
     def fenced(self) -> str | None:
-        """By whom a write was refused because somebody newer owns the state; None where nobody refused it."""
+        """Who refused a write because a newer worker owns the state; None if it was not refused."""
         return _FENCED_BY.get(self)
 
     @classmethod

@@ -43,7 +43,7 @@ class EndAnswer:
 
     next_offset: as it was asked. at_end: nothing lay at or after that when the leader answered, in an open transaction
     neither; None: it did not answer in time, and ``failure`` says why not; without a failure, it has stamped a record
-    that it shows to nobody yet, because its replicas have not got it.
+    that cannot be read yet, because its replicas do not have it.
     """
 
     partition: int

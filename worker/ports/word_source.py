@@ -28,7 +28,7 @@ class RebalanceListener(Protocol):
         ...
 
     def on_revoked(self, partitions: Sequence[int]) -> None:
-        """Let go, committing first how often a rebuild was tried: nobody else has the partitions before it returns."""
+        """Commit how often a rebuild was tried, then let go: until this returns no other worker has the partitions."""
         ...
 
     def on_lost(self, partitions: Sequence[int]) -> None:

@@ -66,7 +66,7 @@ class Settings(BrokerSettings):
     def max_still_s(self) -> float:
         """How long the worker's loop may stand still before it counts as dead: 30 s, longer where a wait may be.
 
-        That is an inference's deadline and 20 s, or three calls, as a turn may have them, that nobody answers.
+        That is an inference's deadline and 20 s, or three calls without an answer (a turn may have so many).
         """
         worker, redis = self.worker, self.redis
         call_s = max(worker.commit_timeout_s, worker.claim_timeout_s, redis.connect_timeout_s + redis.timeout_s)
@@ -85,7 +85,7 @@ class SettingSources:
     flags: Mapping[str, str] = field(default_factory=dict)
 
     def given(self) -> dict[str, Given]:
-        """Return what was given, by path. Raises FatalError naming every name that is none."""
+        """Return what was given, by path. Raises FatalError with all unknown names."""
         return gather(Settings, environ=self.environ, file=self.file, flags=self.flags, closed=_DERIVED)
 
 

@@ -33,7 +33,7 @@ class Health:
         self._unready: tuple[str, ...] = ("starting",)
 
     def started(self) -> None:
-        """Note that everything is made which needs nobody else, and that the loop is next."""
+        """Note that all is made that needs no other service, and that the loop starts next."""
         self.loop_moved()
 
     def loop_moved(self) -> None:

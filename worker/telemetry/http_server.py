@@ -82,7 +82,7 @@ class TelemetryServer:
             raise FatalError(f"metrics and health cannot be served on {where}: {error.strerror}") from error
         self.port: int = self._socket.getsockname()[1]
         doorway = self._socket.doorway = ConnectionLimits(most=most_sockets(_MOST_SOCKETS), within_s=_REQUEST_TIMEOUT_S)
-        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # a request that is none is no news
+        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # an invalid request is not worth a log line
         config = uvicorn.Config(
             self._serve,
             log_config=None,

@@ -131,7 +131,7 @@ def _kind(record: logging.LogRecord) -> str:
 
 
 def log_uncaught(log: Log) -> None:
-    """Write exceptions that nobody caught to ``log`` instead of stderr, where Python would print their text."""
+    """Write uncaught exceptions to ``log`` instead of stderr, where Python would print their text."""
 
     def uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         del kind

@@ -78,7 +78,7 @@ def test_a_name_that_an_operator_may_give_is_one_that_a_producer_may_ask_for(tar
 
 
 def test_a_rendering_that_there_is_not_is_refused_with_those_that_there_are() -> None:
-    with pytest.raises(ValueError, match="rendering: verbatim, marked, fluent, and 'loud' is none of them"):
+    with pytest.raises(ValueError, match="rendering must be one of verbatim, marked, fluent; got 'loud'"):
         Route.parse("de=translate.de:loud")
 
 

@@ -4,7 +4,7 @@ Rules:
 
 1. ``frozen`` never falls but where words leave, and a frozen label never changes: ``relabel`` takes none for it.
 2. ``settled`` words have L or more words after them in the last labelling: nothing that arrives can change their
-   labels while the buffer starts where it does, so nobody asks for them again.
+   labels while the buffer starts where it does, so they are not computed again.
 3. Words leave at the front only, and only frozen ones.
 4. The first words have labels, those behind the last one that was asked for have none.
 """

@@ -80,7 +80,7 @@ class BufferLabels:
         active = self._context.models.active.get(primary_language(lang))
         chosen = None if active is None else active.name
         if chosen != self.model:
-            self._buffer.settled = 0  # what another said, or nobody, is asked again
+            self._buffer.settled = 0  # labels of another model, or no labels: label again
         self.model = chosen
 
     def give_up(self) -> None:
@@ -88,7 +88,7 @@ class BufferLabels:
         self.model = self.provisional_labels = None
 
     def known(self, first: int, end: int) -> Labels | None:
-        """Return the labels of the words from ``first`` to ``end`` that were asked for before; None: nobody knows."""
+        """Return the kept labels of the words from ``first`` to ``end``; None if they are not kept."""
         return (
             None
             if self.provisional_labels is None

@@ -26,20 +26,34 @@ from caesura.worker.errors import FatalError
 DEFAULT_LOOK_AHEAD_WORDS = 9
 """L, the future words that a label may depend on, where no model says it (CT-Transformer, section 4.2)."""
 
-_SAME_LANGUAGE = {"cmn": "zh", "zho": "zh", "chi": "zh", "eng": "en"} | {
+_LONG_CODES = {"cmn": "zh", "zho": "zh", "chi": "zh", "eng": "en"} | {
     "deu": "de",
     "ger": "de",
     "spa": "es",
     "fra": "fr",
     "fre": "fr",
 }
+_NAMES = {"english": "en", "chinese": "zh", "mandarin": "zh", "putonghua": "zh"} | {
+    "german": "de",
+    "deutsch": "de",
+    "french": "fr",
+    "fran\u00e7ais": "fr",
+    "spanish": "es",
+    "espa\u00f1ol": "es",
+    "castellano": "es",
+}
+
+
+def named_language(name: str) -> str | None:
+    """Return the tag of a language's name, such as "german"; None if the name is unknown."""
+    return _NAMES.get(name.lower())
 
 
 @lru_cache(maxsize=256)
 def primary_language(tag: str) -> str:
     """Return the primary subtag of a BCP-47 tag in lower case; Mandarin (``cmn``) is ``zh``."""
     primary = tag.replace("_", "-").split("-", 1)[0].lower()
-    return _SAME_LANGUAGE.get(primary, primary)
+    return _LONG_CODES.get(primary, primary)
 
 
 _Offset = Annotated[float, Meta(ge=-20, le=20)]

@@ -4,22 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from caesura.worker.core.language.rules import primary_language
-
-_NAMES = {"english": "en", "chinese": "zh", "mandarin": "zh", "putonghua": "zh"} | {
-    "german": "de",
-    "deutsch": "de",
-    "french": "fr",
-    "fran\u00e7ais": "fr",
-    "spanish": "es",
-    "espa\u00f1ol": "es",
-    "castellano": "es",
-}
-
-
-def named_language(name: str) -> str | None:
-    """Return the tag of a language's name, such as "german"; None if the name is unknown."""
-    return _NAMES.get(name.lower())
+from caesura.worker.core.language.rules import named_language, primary_language
 
 
 def unserved(lang: str, served: Collection[str], *, so: str = ": the words come out unlabelled") -> str | None:

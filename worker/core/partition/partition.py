@@ -262,7 +262,7 @@ class PartitionSessions:
         return self._work.queued_words(key)
 
     def drop(self, key: str) -> None:
-        """Let a session go, its queued work and its segments not taken yet with it: nobody waits for them."""
+        """Let a session go, with its queued work and the segments that were not taken yet."""
         self.put_back(key, None)
         self._moved.discard(key)
         self._replay.set(key, None)

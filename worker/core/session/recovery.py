@@ -12,8 +12,8 @@ Rules:
    repeat, or refused, is below.
 3. Where retention took the record that the buffer starts in, nothing is counted from the front. Words that are units
    are counted from the end, if each event follows the one before (else which were accepted is not known): where only
-   frozen ones are gone, which were published, nothing is lost. Of characters that were cut into words nobody knows
-   which a segmenter held back: all that is not published is lost.
+   frozen ones are gone, which were published, nothing is lost. For characters that were
+   cut into words, it is unknown which of them the segmenter held back: all that is not published counts as lost.
 4. Where an older snapshot of the session is there, the text before ``read_from`` stands in it, and events count from
    there on: those above the last one that the snapshot knows.
 """

@@ -19,7 +19,7 @@ from caesura.worker.core.session.session import Session
 
 
 class SessionWork:
-    """The busy sessions of one partition, by name, and the segments that nobody has taken yet."""
+    """The busy sessions of one partition, by name, and the segments that were not taken yet."""
 
     def __init__(self, partition: int) -> None:
         self._partition = partition

@@ -22,7 +22,7 @@ from caesura.worker.feeds.written_words import is_mark
 
 _ALTERNATIVES = ("<ALT_BEGIN>", "<ALT>", "<ALT_END>")
 _TYPES = ("lex", "frag", "fp", "un-lex", "for-lex", "non-lex", "misc", "noscore")
-_NOBODY = ("na", "unknown", "null", "-")
+_NO_SPEAKER = ("na", "unknown", "null", "-")
 
 
 def is_ctm(line: str) -> bool:
@@ -33,7 +33,7 @@ def is_ctm(line: str) -> bool:
 
 
 def hypotheses(lines: Iterable[str]) -> Iterator[Hypothesis]:
-    """Yield a final hypothesis a word; reads all lines first. BadLineError names the line that is none."""
+    """Yield a final hypothesis a word; reads all lines first. BadLineError names a line that is not CTM."""
     rows = list(_rows(lines))
     several = len({stream for stream, _ in rows}) > 1
     for stream, said in groupby(rows, key=itemgetter(0)):
@@ -65,7 +65,7 @@ def _word(fields: list[str]) -> HeardWord:
     start_ms, duration_ms = seconds_ms(fields[2]) or 0, seconds_ms(fields[3]) or 0
     score_permille = seconds_ms(fields[5]) if len(fields) > 5 else None
     known = score_permille / 1000 if score_permille is not None and score_permille <= 1000 else None
-    speaker = fields[7] if len(fields) > 7 and fields[7].lower() not in _NOBODY else ""
+    speaker = fields[7] if len(fields) > 7 and fields[7].lower() not in _NO_SPEAKER else ""
     return HeardWord(
         text=fields[4], start_ms=start_ms, end_ms=start_ms + duration_ms, confidence=known, speaker=speaker
     )

@@ -10,7 +10,7 @@ https://www.assemblyai.com/docs/speech-to-text/pre-recorded-audio/multichannel-t
   Where a model formats at once, its only ended turn is formatted, and is read.
 - Times are milliseconds. ``utterance`` filled says that the speaker paused, ``end_of_turn`` that the turn is over.
 - With speakers told apart a final word has a ``speaker``, ``PENDING`` while that is not decided; the turn has the one
-  who said most of it, ``speaker_label``. A word that is still nobody's when its turn ends is taken for the turn's.
+  who said most of it, ``speaker_label``. A word without a speaker when its turn ends gets the turn's.
 - ``Begin`` starts a connection. Turns count from 0 in each.
 - A recording's transcript has ``words``, and the same ones again in ``utterances`` where speakers or channels were told
   apart: those are read where they are there. A channel's number stands in ``speaker`` too.
@@ -25,7 +25,7 @@ from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
 from caesura.worker.feeds.message_fields import Message, confidence, flag, name_of, objects, text
 from caesura.worker.feeds.times import ms
 
-_NOBODY = ("", "PENDING", "UNKNOWN")
+_NO_SPEAKER = ("", "PENDING", "UNKNOWN")
 _OLD_FINAL, _OLD_PARTIAL = "FinalTranscript", "PartialTranscript"
 
 
@@ -95,11 +95,11 @@ def _recorded(message: Message) -> Iterator[Hypothesis]:
 def _turn(message: Message, *, ended: bool) -> tuple[HeardWord, ...]:
     """Return a turn's words; before it ends, some may have a speaker that is not decided."""
     label = text(message, "speaker_label")
-    turns = "" if label in _NOBODY or not ended else label
+    turns = "" if label in _NO_SPEAKER or not ended else label
     words = []
     for one in objects(message, "words"):
         word = _word(one)
-        undecided = word.speaker in _NOBODY and bool(word.speaker or label)
+        undecided = word.speaker in _NO_SPEAKER and bool(word.speaker or label)
         words.append(replace(word, speaker=turns, undecided=not ended) if undecided else word)
     return tuple(words)
 

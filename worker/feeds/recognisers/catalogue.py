@@ -102,6 +102,6 @@ RECOGNISERS: Mapping[RecogniserName, Known] = {
 
 
 def recogniser_of(message: Mapping[str, object]) -> RecogniserName | None:
-    """Return the name of the recogniser whose message this is; None where it looks like none of theirs, or two's."""
+    """Return the name of the recogniser whose message this is; None if it fits no recogniser, or two."""
     names = [name for name, known in RECOGNISERS.items() if known.recognises(message)]
     return names[0] if len(names) == 1 else None

@@ -8,7 +8,7 @@ https://learn.microsoft.com/en-us/azure/communication-services/concepts/call-aut
 
 - WhisperLiveKit sends all its ``lines`` with each message, or (``mode=diff``) those that are new; the last one grows,
   and is final when another comes, or at ``ready_to_stop``. Long ago ones are dropped from the list. Its
-  ``buffer_transcription`` may change and is not read. A speaker below 1 is silence or nobody.
+  ``buffer_transcription`` may change and is not read. A speaker below 1 is silence or unknown.
 - LiveKit's segments have an ``id`` and are ``final`` in the end; times are milliseconds. Its agents have
   ``user_input_transcribed`` (https://docs.livekit.io/reference/agents/events/); what the agent says is not read.
 - pipecat's ``user-transcription`` has a text and ``final``; what the bot says is not read.

@@ -9,7 +9,7 @@ https://soniox.com/docs/speech-to-text/api-reference/websocket-api
 - Times are milliseconds; ``total_audio_proc_ms`` is the audio heard, ``final_audio_proc_ms`` the part of it that is
   final. Tokens with ``translation_status: translation`` are not what was said, and dropped.
 - Without endpoint detection ``<end>`` never comes: words are taken for ended once there are many.
-- A recording's transcript has all ``tokens``, none of them marked final: all are.
+- A recording's transcript has all ``tokens``, without a mark: all are final.
 - ``finished`` ends the stream. Fillers are written as heard.
 """
 

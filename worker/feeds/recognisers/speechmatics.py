@@ -6,7 +6,7 @@ https://docs.speechmatics.com/api-ref/realtime-transcription-websocket
 - ``results`` are of type ``word`` or ``punctuation``, each with ``alternatives[].content``; marks are dropped. An
   ``entity`` (a date, an amount) stands for its words: those of its ``spoken_form`` are read.
 - ``AddTranscript`` is final, ``AddPartialTranscript`` has what follows the last final. ``EndOfUtterance`` is a pause.
-- Times are seconds. A speaker ``UU`` is nobody. Disfluencies are tagged, and kept unless they are removed by option.
+- Times are seconds. The speaker ``UU`` is unknown. Disfluencies are tagged, and kept unless they are removed by option.
 """
 
 from __future__ import annotations

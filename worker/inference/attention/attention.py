@@ -1,7 +1,7 @@
 """Attention of many sessions' rows, each to its own session's keys: the one place where rows meet.
 
-A row comes out the same to the last bit whoever shares the batch, and however many rows are asked for beside it, so
-that a word that is computed again (after an eviction, in another worker) says what it said before.
+A row comes out the same to the last bit, whatever else is in the batch. So a word that is computed again (after an
+eviction, in another worker) gets the same labels.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ Rules:
    no farther back than so many words, the first blocks go once nothing looks there any more (docs/engine.md).
 2. What lies in a block that was another's is never read: a row sees rows of its own session alone.
 3. Blocks are cut from slabs, large enough that the system maps them in huge pages. Slabs stay: memory that was needed
-   once is needed again, and dear the first time it is touched. Only where the slabs of all networks together would be
-   more than the engine may keep, those go that nobody uses (``memory_limit``), the last ones first, for it is the first
-   free block that is taken. Before one that stays, the first slab stands for it: of a hole nobody has a block.
+   once is needed again, and dear the first time it is touched. Only if the slabs of all networks together exceed
+   what the engine may keep, unused ones go (``memory_limit``), the last ones first, because the first free block is
+   taken first. In the place of a slab that went, before one that stays, stands the first slab: no block is in there.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class BlockPool:
         return (len(self.slabs) - len(self._holes)) * _SLAB_BLOCKS * self.block_bytes
 
     def take(self) -> int:
-        """Return the number of a block that was nobody's."""
+        """Return the number of a free block."""
         if not self._free:
             self._bound.make_room(_SLAB_BLOCKS * self.block_bytes)
             slab = aligned_bytes(_SLAB_BLOCKS * self.block_bytes).view(np.float16).reshape(_SLAB_BLOCKS, *self._shape)
@@ -71,7 +71,7 @@ class BlockPool:
             heappush(self._free, number)
 
     def shrink(self) -> bool:
-        """Give the last slab back that nobody has a block of; False where there is none but the first one."""
+        """Give the last slab without a used block back; False if only the first one has none."""
         free, self._free = self._free, []  # what is given back meanwhile is not lost
         unused = Counter(number // _SLAB_BLOCKS for number in free)
         empty = max((place for place, blocks in unused.items() if blocks == _SLAB_BLOCKS), default=0)
@@ -96,7 +96,7 @@ def _blocks_of(place: int) -> range:
 
 
 class Blocks(KeyValueMemory):
-    """A session's blocks, in the order of its rows; they go back when nobody holds this any more.
+    """A session's blocks, in the order of its rows; they go back when this object is dropped.
 
     gone: how many went before them, each with ``OWN_ROWS`` rows.
     """

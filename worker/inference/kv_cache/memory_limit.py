@@ -2,8 +2,8 @@
 
 Rules:
 
-1. Where one slab more would be too much, those that nobody has a block of are given back first, whosever they are: what
-   sessions of one model took is there for those of another once they are gone.
+1. If one more slab would be too much, slabs without a used block are given back first, those of any model. So sessions
+   of one model can take the memory of another model's ended sessions.
 2. A slab in use stays, and so does a network's first. What a pass held beyond the bound stays until a slab is wanted.
 """
 
@@ -19,7 +19,7 @@ class _Pool(Protocol):
         ...
 
     def shrink(self) -> bool:
-        """Give a slab back that nobody uses; False where there is none."""
+        """Give an unused slab back; False if there is none."""
         ...
 
 

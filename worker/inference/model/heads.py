@@ -1,8 +1,8 @@
 """What a model's scores are called: its heads, their classes, and the labels that the classes stand for.
 
-A model with ``closing`` has two heads for marks. The one of that name scores the same classes for a word that none
-follows: a flush's last one, and any other that is labelled at the end of its buffer. A pause is no proof of an end, and
-that head alone has learnt what to make of a word whose next one nobody knows (ADR 0019).
+A model with ``closing`` has two heads for marks. The head of that name scores the same classes for a word without a
+next one: the last word of a flush, and any other word that is labelled at the end of its buffer. A pause does not prove
+an end, and only that head has learnt to judge a word without its next one (ADR 0019).
 """
 
 from __future__ import annotations

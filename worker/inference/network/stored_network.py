@@ -1,7 +1,7 @@
-"""A CT-Transformer's stored arrays, looked at before anything is made of them: a damaged or foreign file is one error.
+"""Checks a CT-Transformer's stored arrays before their use: a damaged or foreign file raises one kind of error.
 
-What a graph would broadcast, and a layer that nobody asks for, is refused here by its name. Names and shapes are those
-of ``onnx_graph``.
+An array of another shape (which a graph would broadcast), and an unknown layer, are refused by name. Names and shapes
+are those of ``onnx_graph``.
 """
 
 from __future__ import annotations

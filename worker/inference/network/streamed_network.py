@@ -2,10 +2,10 @@
 
 Rules:
 
-1. an answer depends on the words and the model alone, whatever is kept, and whoever shares the batch;
-2. one step a session a pass, and none more once there are ``max_rows`` rows in it, a row being a piece: new ones, and
-   those that wait before a layer;
-3. rows of a pass that fails are dropped, all of them: the next step of their sessions begins anew.
+1. an answer depends only on the words and the model, not on the cache nor on the rest of the batch;
+2. a pass takes one step of a session, and no more steps after ``max_rows`` rows; a row is a piece that is new or waits
+   before a layer;
+3. if a pass fails, all its rows are dropped: the next step of their sessions begins anew.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 3. commit   send each partition's next offset with the checkpoint id as metadata; commit. The group is the only fence.
 4. save     what is committed goes to Redis, beside the loop (``saves``).
 
-No failure is interpreted here beyond "did not commit for sure" and "nobody knows": both drop the staged copies and
+No failure is interpreted here beyond "surely not committed" and "unknown": both drop the staged copies and
 have the partitions claimed again, and a claim reads from Kafka which checkpoint counts.
 """
 

@@ -9,7 +9,7 @@
    the manifest says, the partition is rebuilt.
 
 A claim is tried in short calls, so that partitions that are loaded go on. The same claim follows every abort and every
-commit whose outcome nobody knows: there is no other way to learn it.
+commit of unknown outcome, because only a claim can find out the outcome.
 """
 
 from __future__ import annotations

@@ -59,9 +59,9 @@ _DONE = object()
 class Rebuilt:
     """What a rebuild came to.
 
-    lost_sessions: those of the ledger whose words the input does not hold any more. lost_offsets: the stretch of the
-    input, first and next, that was to be read and lies below the log's start; what stood there of sessions that had no
-    ledger record yet, or after their record, nobody knows. forgotten: see ``LedgerCheck``.
+    lost_sessions: those of the ledger whose words have left the input. lost_offsets: the stretch of the input, first
+    and next, that should be read and lies below the log's start. It may have held words that came after a session's
+    ledger record, or before its first one. forgotten: see ``LedgerCheck``.
     """
 
     sessions: PartitionSessions
@@ -255,7 +255,7 @@ class Rebuild:
             if count % _CHUNK_RECORDS == 0:
                 yield
         self._label(self._rebuilt.sessions)
-        # Where no input was read there is no time yet, and nobody would be closed before the next record.
+        # If no input was read, the partition has no time yet, and no session would be closed before the next record.
         self._rebuilt.time.catch_up(self._rebuilt.sessions.latest_ms)
         self._rebuilt.sessions.replayed(self._rebuilt.time.now_ms)
         self._context.counts.drain()

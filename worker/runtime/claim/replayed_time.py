@@ -8,8 +8,8 @@ applied. Where a broker's clock was ahead once, time has been ahead of the stamp
 2. Where the one below does not explain the first one to come, or where there is none, a clock was set somewhere between
    the two. What is replayed before it goes by the clock of the first one to come then, as far as that is not later: a
    jump of the time after an unpublished word would have published it.
-3. Of clocks that were set further up nobody knows where. Time may jump behind an unpublished word then, at which the
-   session counts as speaking still (``session``, ``replayed``).
+3. It is unknown where further clocks were set. Time may then jump after an unpublished word. If it does, the session
+   counts as still speaking (``session``, ``replayed``).
 """
 
 from __future__ import annotations

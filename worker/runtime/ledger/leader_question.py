@@ -26,8 +26,8 @@ class LeaderQuestion:
     def ask(self, due_ms: int | None) -> bool:
         """Tell whether the leader is to be asked now, and take it for asked: something is due if nothing more is there.
 
-        What it was asked before, or what was told unasked with what was read, says nothing of the time since. Nor does
-        the answer of the last ``replication_ms``: what came then may be stamped, and be shown to nobody yet.
+        An earlier answer, or an end that came with a fetch, does not cover the time since. Nor does an answer cover its
+        last ``replication_ms``: a record may already be stamped and not yet be readable.
         """
         now_s = self._clock.monotonic_s()
         if due_ms is None or not self._time.is_at_end or now_s < self._not_before_s:

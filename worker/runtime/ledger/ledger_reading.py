@@ -25,7 +25,7 @@ from caesura.worker.runtime.ledger.output_records import (
 
 
 class UnreadableLedgerError(Exception):
-    """A record that is none of ours: nothing can be made of its session without an operator. Names its place."""
+    """A ledger record that is not Caesura's. Only an operator can restore its session. The text names its place."""
 
     def detail(self, next_offset: int, committed: LedgerSum) -> str:
         """Return what an operator needs to know.
@@ -80,7 +80,7 @@ class LedgerReading:
                 self._forget(record) if record.value is None else self._know(record, record.value)
             except ValueError as error:
                 place = f"{self._topic} [{self._partition}], offset {record.offset}"
-                detail = f"{place}: a record that is none of ours, or of another major version"
+                detail = f"{place}: this record is not Caesura's, or of another major version"
                 raise UnreadableLedgerError(detail) from error
             if count % chunk_records == 0:
                 yield
@@ -104,7 +104,7 @@ class LedgerReading:
 
     def _forget(self, record: Record) -> None:
         headers = dict(record.headers)
-        key = (record.key or b"").decode(errors="replace")  # a name that is none forgets nobody
+        key = (record.key or b"").decode(errors="replace")  # an unknown name forgets no session
         if refused := headers.get(REFUSED_HEADER):
             self._refused_under[key] = parse_refused(refused)
             self.refused |= self._refused_under[key]

@@ -40,18 +40,18 @@ _LONGEST_RANGE = 1_000_000
 
 
 def ledger_probe(topic: str, partition: int) -> OutMessage:
-    """Return a ledger record that says nothing: to whoever reads it, of any release, nobody is forgotten by it."""
+    """Build a no-op ledger record; every release ignores it."""
     headers = ((THROUGH_HEADER, b"-1"),)
     return OutMessage(topic=topic, partition=partition, key=_PROBE_KEY, value=None, headers=headers)
 
 
 def is_probe(record: Record) -> bool:
-    """Tell whether a ledger record says nothing."""
+    """Tell whether a ledger record is a no-op."""
     return record.key == _PROBE_KEY
 
 
 def parse_refused(header: bytes) -> set[int]:
-    """Return the offsets of a header; ValueError where it is none of ours."""
+    """Return the offsets of a header; ValueError if Caesura did not write it."""
     found: set[int] = set()
     for text in header.split():
         first, _, last = text.partition(b"-")

@@ -188,7 +188,7 @@ class CheckpointCycle:
 
     def _lose_producer(self, reason: CheckpointOutcome) -> None:
         self._assignment.finish_saves(list(self._assignment.loaded))
-        # Paused: nothing piles up while there is nobody to publish it.
+        # The partitions pause, so that no words pile up while there is no producer.
         for partition in self._assignment.loaded:
             self._assignment.claim_again(partition, reason)
         self._producer.lose(reason)

@@ -71,7 +71,7 @@ class Probe:
                 self._assignment.park(parked)
 
     def _ask(self) -> int | None:
-        """Ask Redis and the brokers; return the input's partition count, None where nobody answered."""
+        """Ask Redis and the brokers; return the input's partition count, None if no broker answered."""
         try:
             self._store.ping()
         except RetriableError as error:  # work goes on without Redis

@@ -146,9 +146,9 @@ class LoadedPartition:
     def take(self, record: Record, most_timers: int = sys.maxsize) -> int:
         """Apply one record: to its session, or to the dead letters. Records must come in order of offset.
 
-        Returns how many sessions' timers fired before it. Where it makes more due than ``most_timers`` it is put off,
-        and read again once they have fired, turn by turn. BrokerError: nobody answered whether the partition count has
-        changed; nothing may be made of the record.
+        Returns how many sessions' timers fired before it. If it makes more than ``most_timers`` due, it is put off and
+        read again after they have fired, turn by turn. BrokerError: no broker answered whether the partition count has
+        changed; the record must not be applied.
         """
         state = self._state
         if self._waits or record.offset < state.position.next_offset:

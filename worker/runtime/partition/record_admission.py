@@ -1,4 +1,4 @@
-"""From a record to its session, or to the dead letters; or the partition stands where nobody can say which."""
+"""Gives each record to its session or to the dead letters, or parks the partition if neither is right."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class RecordAdmission:
     def apply(self, record: Record, *, polled_ms: int, time_ms: int) -> None:
         """Apply a record, or refuse it, and go beyond it; where it parks the partition, it may stand there.
 
-        BrokerError: nobody answered whether the partition count has changed; nothing may be made of the record.
+        BrokerError: no broker answered whether the partition count has changed; the record must not be applied.
         OwnFaultError: our own code raised in the record's session.
         """
         state = self._state

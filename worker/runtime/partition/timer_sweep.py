@@ -1,8 +1,8 @@
 """Fires the timers of loaded partitions, and asks leaders for what the monotonic clock alone cannot say.
 
 What is due by a partition's time fires. Where something would be due by the monotonic clock, the partition's leader is
-asked whether anything more is in the log; one question serves all that is due there by then. Nobody waits for an
-answer: it is heard at a later turn, and a leader that is slow, or away, holds up its own partitions alone.
+asked whether anything more is in the log; one question serves all that is due there by then. The loop does
+not wait for the answer but reads it at a later turn, so a leader that is slow or away delays only its own partitions.
 """
 
 from __future__ import annotations

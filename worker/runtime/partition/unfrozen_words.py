@@ -28,7 +28,7 @@ _Key = tuple[int, str]
 
 @dataclass(slots=True, kw_only=True)
 class UnfrozenWords:
-    """Publishes the unfrozen words of sessions that have changed. publisher: None where nobody wants them.
+    """Publishes the unfrozen words of sessions that have changed. publisher: None if they are not wanted.
 
     redaction: of words that are not published.
     """

@@ -1,7 +1,7 @@
 """How many records a turn of the loop takes: as many as can be labelled in about a second.
 
-Whoever is away from the group for longer than ``kafka.max_poll_interval_ms`` is expelled, and would read the same
-backlog again without end. So the records of a turn follow what the engine manages on this machine, now: doubled after a
+The group expels a worker that does not poll for ``kafka.max_poll_interval_ms``. It would then read the same backlog
+again and again. So the records of a turn follow what the engine manages on this machine, now: doubled after a
 short turn, halved after a long one. Under overload nothing is dropped; what is not taken waits in Kafka.
 """
 

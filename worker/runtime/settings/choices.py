@@ -8,7 +8,7 @@ from caesura.worker.core.partition.partitioning import crc32_partition, murmur2_
 
 
 class StartAt(StrEnum):
-    """Where a partition that nobody ever committed is read from."""
+    """Where to begin in a partition that has no committed offset."""
 
     EARLIEST = "earliest"
     LATEST = "latest"
@@ -22,7 +22,7 @@ class Partitioner(StrEnum):
     UNCHECKED = "unchecked"
 
     def place(self, key: bytes, partitions: int) -> int:
-        """Return the partition of a key; where nobody checks, the one that Java producers choose."""
+        """Return the partition of a key; if unchecked, the one that Java producers choose."""
         return (crc32_partition if self is Partitioner.CRC32 else murmur2_partition)(key, partitions)
 
 

@@ -20,7 +20,7 @@ from caesura.worker.runtime.settings.untraced import Untraced
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuntimeAdapters:
-    """One worker's adapters, and who is told of what it does.
+    """One worker's adapters, and its observer.
 
     tentative: None where no unfrozen words are published. saving: runs saves to the store, beside the loop.
     """

@@ -49,7 +49,7 @@ class Route:
         if not (target and equals and topic):
             raise ValueError("a route is written target=topic or target=topic:rendering")
         if rendering not in ("", *Style):
-            raise ValueError(f"rendering: {', '.join(Style)}, and {rendering!r} is none of them")
+            raise ValueError(f"rendering must be one of {', '.join(Style)}; got {rendering!r}")
         return cls(target=target, topic=topic, rendering=Style(rendering or Style.FLUENT))
 
 

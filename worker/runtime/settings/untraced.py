@@ -26,7 +26,7 @@ class Untraced(Tracer):
 
 
 class _NoSpan(SegmentSpan):
-    """The span of a segment that nobody traces."""
+    """The span of a segment that is not traced."""
 
     @property
     @override

@@ -11,7 +11,7 @@ from caesura.schemas.events import SessionOptions, WordsEvent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientEvent:
-    """An event and who numbers it: the client, or where it is not ``numbered``, whoever knows what went before it."""
+    """A client's event. ``numbered``: by the client; otherwise the session's last number decides."""
 
     event: WordsEvent
     numbered: bool = False

@@ -207,7 +207,7 @@ class PostedClient:
 
     @property
     def is_over(self) -> bool:
-        """Tell whether a session has ended here, and none is open."""
+        """Tell whether a session has ended here and no other is open."""
         return self._ended and (self.connection is None or not self.connection.is_open)
 
     @property

@@ -195,7 +195,7 @@ class WordConnection:
                 if frame is not None:
                     self._messages += 1
                     await self._take(self._reader.read(frame), at_once=self._at_once and len(frame) <= _SMALL_FRAME)
-        await self._take(self._reader.finish(), at_once=False)  # nobody will say it again
+        await self._take(self._reader.finish(), at_once=False)  # these words will not come again
         self._decoding.end_sessions(self._number)
         await self._until(lambda: not self._open)
         return self._why_over

@@ -1,4 +1,4 @@
-"""``caesura serve``: a model, a thread that decodes, and a WebSocket for whoever speaks. No broker, no store."""
+"""``caesura serve``: a model, a thread that decodes, and a WebSocket for clients. No broker, no store."""
 
 from __future__ import annotations
 

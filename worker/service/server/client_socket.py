@@ -41,7 +41,7 @@ class _RefusedOpeningError(Exception):
 
 
 class ClientSocket:
-    """A client's end, accepted. ``open`` comes first; ``write_all`` runs beside whoever reads."""
+    """A client's end, accepted. ``open`` comes first; ``write_all`` runs beside the reader."""
 
     def __init__(self, socket: WebSocket, settings: ServeSettings, observer: Observer) -> None:
         self._socket = socket

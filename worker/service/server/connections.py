@@ -1,6 +1,6 @@
 """The connections of a service: how many there may be, and how they all end. One event loop owns them.
 
-Only who was admitted by its opening counts: clients without one take nobody's place (``connection_limits``).
+Only connections that an opening admitted count; others take no place from them (``connection_limits``).
 """
 
 from __future__ import annotations
@@ -143,9 +143,9 @@ class Connections:
             self._running.discard(connection)
 
     async def drain(self) -> bool:
-        """Let nobody in, bring every connection to its end; return whether all ended in time.
+        """Admit no more connections and end all; return whether all ended in time.
 
-        Who has not sent its opening is told, and not waited for.
+        A connection without an opening is told and not waited for.
         """
         self._draining = True
         for opening in list(self._opening):

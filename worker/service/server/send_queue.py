@@ -1,8 +1,7 @@
 """What waits to be sent to one client: segments in order, and of each session at most its latest unfrozen words.
 
-Unfrozen words are the first to give way: a newer look replaces an older one, and none is kept while segments wait.
-Nothing else is ever left out; ``has_room`` tells the reader of the socket when to stop taking words. One event loop
-owns a send queue.
+Newer unfrozen words replace older ones, and while segments wait no unfrozen words are kept. Everything else is sent.
+``has_room`` tells the reader of the socket when to stop taking words. One event loop owns a send queue.
 """
 
 from __future__ import annotations

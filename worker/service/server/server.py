@@ -103,7 +103,7 @@ async def serve_until_stopped(
         stop.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        with contextlib.suppress(ValueError, RuntimeError):  # not the main thread: whoever started it stops it
+        with contextlib.suppress(ValueError, RuntimeError):  # not the main thread: its starter stops it
             loop.add_signal_handler(number, asked_to_stop)
     running = asyncio.create_task(server.serve(sockets=[listener.socket]))
     stopping = asyncio.create_task(stop.wait())
@@ -111,7 +111,7 @@ async def serve_until_stopped(
     if not running.done():
         if not await drain():
             for connection in list(server.server_state.connections):
-                connection.transport.abort()  # nobody is waited for any longer
+                connection.transport.abort()  # the drain's time is over
         server.should_exit = True
     stopping.cancel()
     await running
@@ -161,7 +161,7 @@ class _HttpProtocol(HttpProtocol):
 class _WebSocketProtocol(WebSocketsSansIOProtocol):
     """Reads a client only as fast as it reads us, and as its frames are used; what it sends costs so much and no more.
 
-    1. What comes is taken a piece at a time, with the loop going round between two: many small frames hold up nobody.
+    1. What comes is taken a piece at a time, and the loop goes round between two: small frames delay no others.
     2. While a message waits to be used, or what was sent waits to be read, the client is not read. So pongs do not
        pile up: a client that pings and does not read them waits for itself.
     3. Frames that end no message (pings, pongs, parts) are read at their own pace, and a few before the opening.

@@ -15,7 +15,7 @@ from caesura.worker.telemetry.metrics import Metrics
 from caesura.worker.telemetry.service_observer import ServiceObserver
 
 _SERVERS_LOGGERS: Final = ("asyncio", "uvicorn", "websockets")
-"""They would write tracebacks with what a client sent, and lines at the pace of whoever sends what is no request."""
+"""Their tracebacks would quote what a client sent, and invalid requests would flood the log."""
 
 
 class _ServerFaults(logging.Handler):

@@ -32,7 +32,7 @@ def page() -> str:
 def policy_of(html: str) -> str:
     """Return the page's content security policy: its own script and style by their hash, and nothing else.
 
-    Trusted types are required and none is allowed, so the browser itself refuses to make markup of text.
+    It requires trusted types and allows no policy for them, so the browser refuses to make markup of text.
     """
     hashes: dict[str, list[str]] = {"script": [], "style": []}
     for match in _INLINE.finditer(html):

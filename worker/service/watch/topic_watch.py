@@ -1,4 +1,4 @@
-"""The thread that reads a cluster's topics for whoever watches. It belongs to no group and commits nothing."""
+"""The thread that reads a cluster's topics for the watching pages. It belongs to no group and commits nothing."""
 
 from __future__ import annotations
 
