@@ -216,7 +216,7 @@ def begin_a_session_anew(segments: list[Segment]) -> None:
     ],
     ids=lambda one: getattr(one, "__name__", one),
 )
-def test_what_is_planted_is_found(plant: Callable[[list[Segment]], None], kind: str) -> None:
+def test_each_planted_fault_is_found(plant: Callable[[list[Segment]], None], kind: str) -> None:
     assert kind in kinds(with_segments(plant))
 
 
@@ -336,7 +336,7 @@ def sort_by_session(segments: list[Segment]) -> None:
     ],
     ids=lambda one: getattr(one, "__name__", ""),
 )
-def test_what_is_planted_beside_an_undisturbed_run_is_found(
+def test_each_fault_planted_beside_an_undisturbed_run_is_found(
     plant: Callable[[list[Segment]], None], found: set[str]
 ) -> None:
     assert output_kinds(output_with(output(), plant)) == found
@@ -478,7 +478,7 @@ def test_where_the_brokers_are_gone_nothing_is_checked_and_that_is_said() -> Non
     assert "nothing is checked" in complaint
 
 
-def test_a_field_that_nobody_can_read_is_named_and_the_others_are_looked_at() -> None:
+def test_an_unreadable_field_is_named_and_the_others_are_checked() -> None:
     fields = {"\udcff": b"\xc1", "ann": b"\x80"}
     kept = Kept(ends={0: 0}, offsets={0: None}, fields={0: fields}, ledger=[])
     findings = Findings("kept")

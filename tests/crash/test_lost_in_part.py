@@ -66,7 +66,7 @@ def _crash(world: World, step: CommitStep) -> None:
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_what_is_spoilt_between_two_owners_is_rebuilt_and_nothing_changes(damage: str) -> None:
+def test_damage_between_two_owners_is_rebuilt_and_nothing_changes(damage: str) -> None:
     world, first = _half_way()
     first.worker.drain()
     world.redis.spoil(0, DAMAGES[damage])

@@ -140,7 +140,7 @@ def test_a_dead_letter_that_its_topic_refuses_goes_without_its_bytes() -> None:
     assert said(world.segments()) == ["on"]
 
 
-def test_an_outage_in_the_midst_of_the_search_gives_nobody_up() -> None:
+def test_an_outage_in_the_midst_of_the_search_gives_no_record_up() -> None:
     world = World(rules=_PATIENT, max_segment_bytes=900)
     words = [f"word{number}" for number in range(40)]
     worker = world.worker()
@@ -167,7 +167,7 @@ def test_a_refusal_in_one_partition_costs_the_others_nothing_but_time() -> None:
 
 
 @pytest.mark.parametrize("takes", [("asr.words.dead",), ()])
-def test_what_is_refused_is_found_while_redis_is_away(takes: tuple[str, ...]) -> None:
+def test_refused_content_is_found_while_redis_is_away(takes: tuple[str, ...]) -> None:
     world = World(rules=_PATIENT)
     worker = world.worker(around=_choking(takes=takes)[1])
     worker.settle()

@@ -86,7 +86,7 @@ def test_a_record_that_kills_its_worker_at_every_start_is_skipped(
     assert sorted(said(world.segments())) == ["one", "there", "two", "who"]
 
 
-def test_a_request_means_one_record_and_none_that_was_applied() -> None:
+def test_a_skip_request_means_one_record_that_was_not_applied() -> None:
     world = World(rules=_PATIENT)
     world.send(event("ann", 0, "one"), event("ann", 1, "two"))
     worker = world.worker()
@@ -122,7 +122,7 @@ _DIGEST = b"0" * 64
         (None, b"2 " + _DIGEST),
     ],
 )
-def test_a_request_that_is_none_is_not_kept_and_harms_nobody(key: bytes | None, value: bytes | None) -> None:
+def test_an_invalid_skip_request_is_dropped_and_does_no_harm(key: bytes | None, value: bytes | None) -> None:
     world = World(rules=_PATIENT)
     world.broker.append("caesura.claims", 0, value, key=key)
     assert read_skips(MemoryLogReader(world.broker), "caesura.claims", 0, timeout_s=1.0, stall_s=1.0) == {}

@@ -73,7 +73,7 @@ def test_the_last_stage_installs_nothing() -> None:
         assert not re.search(r"\b(apt|apt-get|pip install|curl|wget|gcc)\b", line), line
 
 
-def test_what_is_copied_into_the_build_is_there_and_is_let_through() -> None:
+def test_files_copied_into_the_build_exist_and_are_not_ignored() -> None:
     allowed = {line[1:] for line in _IGNORED.read_text().splitlines() if line.startswith("!")}
     for line in instructions(0):
         if line.startswith("COPY "):

@@ -43,7 +43,7 @@ def test_topics_are_made_once_and_checked(operator: Operator) -> None:
     assert "has 2 partitions" in told
 
 
-def test_check_says_what_is_missing_and_what_is_good(operator: Operator) -> None:
+def test_check_names_missing_and_good_things(operator: Operator) -> None:
     before = operator.run("check", status=1).stdout
     assert f"BAD      topic {operator.deployment}.words: it is missing" in before
     to_come = operator.run("check", "--topics-follow").stdout

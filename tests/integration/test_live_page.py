@@ -296,7 +296,7 @@ def test_search_finds_what_was_said_across_words(browser: Browser) -> None:
         assert page.value("document.querySelectorAll('main .w.hit').length") == 0
 
 
-def test_what_is_typed_is_spoken_word_by_word(browser: Browser) -> None:
+def test_typed_text_is_spoken_word_by_word(browser: Browser) -> None:
     with shown(browser) as page:
         page.wait_for(CONNECTED)
         page.value("document.getElementById('say').focus()")

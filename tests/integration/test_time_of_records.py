@@ -49,7 +49,7 @@ def test_a_backlog_read_after_a_pause_fires_what_its_own_times_justify(
     assert comparable(segments) == comparable(_read_at_once(spoken))
 
 
-def test_a_producer_whose_clock_is_ten_minutes_fast_silences_nobody(world: RealWorld) -> None:
+def test_a_producer_clock_ten_minutes_fast_silences_no_session(world: RealWorld) -> None:
     worker = world.worker()
     worker.turn_until(lambda: len(worker.worker.assignment.loaded) == 1)
     now_ms = int(time.time() * 1000)

@@ -81,7 +81,7 @@ def test_it_holds_one_package_and_every_import_of_ours_is_within_it(wheel: Path)
         assert bool(compiled) == there, "a wheel made here has what an installation here has"
 
 
-def test_the_library_runs_and_nobodys_names_are_taken(python: Path) -> None:
+def test_the_library_runs_and_takes_no_foreign_module_names(python: Path) -> None:
     script = """
 import importlib.util, sys
 import caesura

@@ -151,7 +151,7 @@ def test_with_these_alone_the_check_sees_brokers_and_topics(world: RealWorld, se
     assert set(admin.find([world.words_topic, world.segments_topic])) == {world.words_topic, world.segments_topic}
 
 
-def test_whoever_makes_a_topic_and_may_not_see_it_is_told_so(world: RealWorld, settings: KafkaSettings) -> None:
+def test_a_user_who_may_make_a_topic_but_not_see_it_is_told_so(world: RealWorld, settings: KafkaSettings) -> None:
     unseen = WantedTopic(name=f"{world.deployment}.unseen", purpose="made blindly", partitions=1)
     allowed = AclBinding(
         Kind.TOPIC, unseen.name, Pattern.LITERAL, PRINCIPAL, "*", AclOperation.CREATE, AclPermissionType.ALLOW

@@ -75,7 +75,7 @@ def test_the_page_has_the_charts_rule() -> None:
 
 
 @pytest.mark.parametrize("left_out", [None, *COMMANDS])
-def test_the_rule_is_enough_and_holds_no_command_that_nobody_needs(left_out: str | None) -> None:
+def test_the_rule_is_enough_and_holds_no_unneeded_command(left_out: str | None) -> None:
     with SERVERS[NEEDED_BY.get(left_out or "", "cluster")]() as settings:
         rule = [part for part in worker_rule(DEPLOYMENT).split() if part != left_out]
         with redis.Redis(port=int(settings.addresses[0].rpartition(":")[2])) as admin:

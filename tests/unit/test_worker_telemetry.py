@@ -89,7 +89,7 @@ def test_a_turn_that_goes_on_is_alive_as_long_as_the_group_waits_for_it() -> Non
     assert health.why_not_alive() == ("a turn of the loop has taken 301 s",)
 
 
-def test_a_workers_inferences_are_told_of_to_whoever_asks_whether_it_lives() -> None:
+def test_the_liveness_probe_knows_of_running_inferences() -> None:
     told: list[str] = []
     engine = warm_engine(settings().worker, lambda: told.append("alive"))
     engine.label([])

@@ -195,7 +195,7 @@ def test_a_checkpoint_tells_what_it_and_its_start_learnt_from(bench_folder: Path
     assert learnt_from(bench_folder / "two.pt") == ("ami", "swda")
 
 
-def test_what_is_not_there_is_named_and_refused(bench_folder: Path) -> None:
+def test_a_missing_file_is_named_and_refused(bench_folder: Path) -> None:
     gone = str(bench_folder / "gone.pt")
     places = [
         "--data",

@@ -125,7 +125,7 @@ def test_each_turn_of_a_document_ends_a_sentence(documents: Callable[..., Iterat
         )
 
 
-def test_what_is_kept_out_is_all_of_the_regression_list_and_of_the_demos_script() -> None:
+def test_regression_list_and_demo_script_are_kept_out_of_training() -> None:
     spoken = [case.units for case in read_cases("en")]
     spoken += [tuple(talk.text.split()) for talk in TALKS if talk.lang == "en"]
     wanted = set().union(*(run_hashes([view for word in one if (view := model_view(word))]) for one in spoken))

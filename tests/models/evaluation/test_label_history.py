@@ -86,7 +86,7 @@ def test_a_word_without_a_label_yet_counts_as_unmarked() -> None:
     assert history.delayed(2) == [1, 2]
 
 
-def test_what_is_published_is_never_erased() -> None:
+def test_published_words_are_never_erased() -> None:
     history = frozen_history([0, 2, 1, 0], [2, 2, 4, 4])
     assert history.normalised_erasure() == 0
     assert history.edit_overhead() == 0

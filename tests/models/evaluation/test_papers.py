@@ -63,7 +63,7 @@ def test_each_system_trains_for_a_moment_is_tested_and_stands_in_its_table(
 
 
 @pytest.mark.long
-def test_the_command_trains_what_is_wanted_and_leaves_what_is_done(tmp_path: Path) -> None:
+def test_the_command_trains_only_missing_models(tmp_path: Path) -> None:
     place = workplace(tmp_path)
     command = ["papers-train", "--vocabulary", str(place.vocabulary), "--start", str(place.start), "--heads", "1"]
     command += ["--layers", "2", "--folder", str(tmp_path), "--plan", "joint", "--seeds", "1", "--scale", "0.0001"]
@@ -99,7 +99,7 @@ def test_names_are_unique_and_under_the_mask_a_word_sees_nine_ahead() -> None:
     assert [sum(run.fields["look_ahead"]) for run in masked] == [9, 9]
 
 
-def test_what_is_forgotten_is_forgotten_and_a_teacher_s_labels_end_sentences(tmp_path: Path) -> None:
+def test_labels_to_forget_are_unknown_and_a_teachers_labels_end_sentences(tmp_path: Path) -> None:
     place = workplace(tmp_path)
     learns = (Learnt(corpus="ted", forget="tags", max_words=90), Learnt(corpus="swda_marked", forget="marks"))
     run = PaperRun(name="one.1", kind="word-cnn", seed=1, learns=learns, tests=(), max_words=1)

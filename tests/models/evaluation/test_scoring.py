@@ -30,7 +30,7 @@ def test_precision_recall_and_f1_are_counted_by_token() -> None:
     assert scores["overall"].gold == 4
 
 
-def test_a_token_whose_label_nobody_knows_is_not_scored() -> None:
+def test_a_token_without_a_known_label_is_not_scored() -> None:
     assert score([-1, 1], [1, 1], CLASSES)["comma"].precision == 100
 
 

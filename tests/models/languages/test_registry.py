@@ -32,7 +32,7 @@ WITHOUT_WEIGHTS: frozenset[str] = frozenset()
 every_language = pytest.mark.parametrize("language", LANGUAGES.values(), ids=list(LANGUAGES))
 
 
-def test_what_is_shipped_is_a_model_of_each_language() -> None:
+def test_each_language_has_a_shipped_model() -> None:
     manifests = [stored.manifest for stored in read_models_folder(ROOT / "models" / "shipped")]
     active = {code for manifest in manifests if manifest.active for code in manifest.languages}
     assert active == LANGUAGES.keys() - WITHOUT_WEIGHTS

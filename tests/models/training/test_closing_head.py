@@ -56,7 +56,7 @@ def test_a_sentence_gives_a_flush_inside_and_one_at_its_end() -> None:
     assert flushes == closing_flushes(packed, random.Random(1), sentences=50)
 
 
-def test_a_sentence_whose_end_nobody_gave_or_that_is_too_long_gives_none() -> None:
+def test_a_sentence_without_end_or_too_long_gives_no_example() -> None:
     packed = text(sentences=3, words=200)
     packed.punctuation[packed.punctuation == 2] = -1
     assert closing_flushes(packed, random.Random(1), sentences=50) == []

@@ -188,7 +188,7 @@ def test_what_has_no_look_ahead_has_none_to_draw(kind: str, tmp_path: Path) -> N
             train(made(kind), packed(), plan, tmp_path / "checkpoint.pt")
 
 
-def test_a_student_learns_from_a_teacher_alone_what_nobody_labelled(tmp_path: Path) -> None:
+def test_a_student_learns_unlabelled_text_from_a_teacher_alone(tmp_path: Path) -> None:
     text = packed(4)
     taught = sure(text)
     unlabelled = with_pseudo_sentences(forget_labels(text), taught, 4)

@@ -40,7 +40,7 @@ def test_wrapped_lines_are_joined_up_to_the_next_blank_line(
     assert read_folder(tmp_path, language, wrapped=True)[0].paragraphs == (joined, lines[1])
 
 
-def test_english_marks_become_three_and_nobody_tagged_the_words() -> None:
+def test_english_marks_become_three_and_words_have_no_tags() -> None:
     document = aligned(own("Well; we saw it: all of it!", "Did you? I-"), "en")
     assert document.words == ["well", "we", "saw", "it", "all", "of", "it", "did", "you", "i"]
     assert document.punctuation == [PERIOD, NONE, NONE, COMMA, NONE, NONE, PERIOD, NONE, QUESTION, UNKNOWN]

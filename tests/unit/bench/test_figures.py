@@ -54,7 +54,7 @@ def test_a_pause_is_the_longest_time_between_two_segments_of_a_partition() -> No
     assert longest_gaps(came, set(), 0, 1000) == {}
 
 
-def test_stages_add_up_to_the_threads_time_and_hold_none_of_what_they_call() -> None:
+def test_stages_add_up_to_the_threads_time_without_their_callees() -> None:
     time_s = [0.0]
 
     def clock() -> float:

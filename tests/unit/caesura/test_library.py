@@ -79,7 +79,7 @@ def test_unfrozen_words_can_be_looked_at() -> None:
     assert not isinstance(session.unfrozen, caesura.Unfrozen)
 
 
-def test_many_sessions_share_batches_and_none_hears_another() -> None:
+def test_many_sessions_share_batches_without_affecting_each_other() -> None:
     engine = ScriptedEngine(script=marked_words)
     many = Model(engine)
     sessions = [many.session() for _ in range(20)]
@@ -210,7 +210,7 @@ def test_the_documented_example_runs(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out == "So I think we should ship it on Friday.\n"
 
 
-def test_a_session_that_nobody_holds_goes_from_the_model() -> None:
+def test_a_dropped_session_goes_from_the_model() -> None:
     many = model()
     kept = many.session()
     kept.feed("one two")
@@ -239,7 +239,7 @@ def test_chinese_texts_have_no_spaces_between_their_sentences() -> None:
         (lambda: caesura.load(threads="two"), "threads is 'two'"),  # type: ignore[arg-type]
     ],
 )
-def test_what_is_no_text_no_word_or_no_thread_is_named(wrong: Callable[[], object], told: str) -> None:
+def test_a_wrong_text_word_or_thread_is_named(wrong: Callable[[], object], told: str) -> None:
     with pytest.raises(ValueError, match=re.escape(told)):
         wrong()
 

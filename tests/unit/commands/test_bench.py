@@ -51,7 +51,7 @@ def test_its_json_has_what_was_measured_and_what_is_advised(
     assert said["around"] > 1
 
 
-def test_what_is_spoken_may_be_chinese_and_its_model_is_what_is_measured(
+def test_bench_can_speak_chinese_and_measures_its_model(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     english, chinese = (

@@ -262,7 +262,7 @@ def test_a_server_that_answers_with_a_fault_is_not_said_to_be_away() -> None:
         ("wss://:2700", "an address is ws://host:port"),
     ],
 )
-def test_what_is_no_address_is_said(address: str, told: str) -> None:
+def test_an_invalid_address_is_reported(address: str, told: str) -> None:
     done = caesura("bridge", f"{address}/?key=secret", "--from", "vosk", "--dry-run")
     assert (done.returncode, done.stdout) == (1, "")
     assert f"caesura: {address}/: " in done.stderr

@@ -102,7 +102,7 @@ def test_a_file_of_which_nothing_can_be_sent_is_told(
     assert f"nothing in it can be sent, read as {told}" in said.err
 
 
-def test_what_is_not_utf_8_is_refused(terminal: Terminal, tmp_path: Path) -> None:
+def test_input_that_is_not_utf_8_is_refused(terminal: Terminal, tmp_path: Path) -> None:
     (tmp_path / "latin.txt").write_bytes(b"caf\xe9\n")
     assert "not UTF-8" in terminal.run("punctuate", str(tmp_path / "latin.txt")).err
 
@@ -198,7 +198,7 @@ def test_a_word_that_is_too_long_is_sent_in_pieces(terminal: Terminal, tmp_path:
         ("a.xml", "<?xml version='1.0'?><tt>hi</tt>", "looks like TTML or other XML"),
     ],
 )
-def test_what_is_not_recognised_is_never_spoken(
+def test_unrecognised_input_is_never_spoken(
     terminal: Terminal, tmp_path: Path, name: str, content: str, told: str
 ) -> None:
     (tmp_path / name).write_text(content)

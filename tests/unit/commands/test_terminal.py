@@ -280,7 +280,7 @@ def test_a_full_disk_is_told_in_a_line() -> None:
 
 
 @pytest.mark.parametrize("lang", ["klingon", "english"])
-def test_a_language_that_nobody_serves_is_said_with_what_there_is(
+def test_a_language_without_a_model_is_named_with_the_served_ones(
     terminal: Terminal, tmp_path: Path, lang: str
 ) -> None:
     (tmp_path / "a.txt").write_text("so yes\n")

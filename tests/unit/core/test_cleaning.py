@@ -49,7 +49,7 @@ def test_each_level_leaves_out_what_the_one_before_does_and_more(level: str, tex
     assert rendered(TALK, Cleaning(level=CleaningLevel(level))) == text
 
 
-def test_what_is_said_again_is_found_behind_a_filler() -> None:
+def test_a_repeat_is_found_behind_a_filler() -> None:
     said: Said = [("to", "B-RM"), ("the", "I-RM"), ("uh", "B-IM"), ("to", "O"), ("the", "O"), ("depot", "O")]
     assert rendered(said, Cleaning(level=CleaningLevel.MEDIUM)) == "to the depot"
 

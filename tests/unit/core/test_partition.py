@@ -350,7 +350,7 @@ _MOVES = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.none() | st.integers
 
 
 @given(_MOVES)
-def test_the_earliest_is_next_however_the_times_move_and_nobody_has_two_entries(
+def test_the_earliest_timer_is_next_and_a_session_has_one_entry(
     moves: list[tuple[str, int | None]],
 ) -> None:
     due: dict[str, int | None] = {}

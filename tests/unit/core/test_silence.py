@@ -110,7 +110,7 @@ def test_a_backlog_read_after_a_pause_fires_only_what_the_record_times_justify()
     assert [segment.cause for segment in driver.segments if segment.session == "s"][-1] is Cause.SILENCE
 
 
-def test_a_producer_with_a_fast_clock_makes_nobody_else_look_silent() -> None:
+def test_a_producers_fast_clock_makes_no_other_session_look_silent() -> None:
     time = PartitionTime(max_skew_ms=500)
     driver = Driver()
     driver.time_ms = time.observe(NOW_MS, NOW_MS, by_broker=False)
@@ -362,7 +362,7 @@ def test_the_order_is_that_in_which_they_changed_first() -> None:
     assert looks.due(0.0) == ["ben", "ann", "cleo"]
 
 
-def test_what_is_due_stays_so_until_it_is_dealt_with() -> None:
+def test_a_due_timer_stays_due_until_it_is_handled() -> None:
     looks = PacedLooks[str](0.5)
     looks.changed("ann")
     assert looks.due(0.0) == looks.due(0.0) == ["ann"]
@@ -378,7 +378,7 @@ def test_a_forgotten_session_starts_anew() -> None:
     assert looks.due(0.25) == ["ann"]
 
 
-def test_what_is_passed_over_is_counted_and_its_pace_is_kept() -> None:
+def test_skipped_looks_are_counted_and_keep_their_pace() -> None:
     looks = PacedLooks[str](0.5)
     looks.told("ann", 0.0)
     looks.changed("ann")

@@ -354,7 +354,7 @@ GROWING = {
 
 
 @pytest.mark.parametrize("recogniser", GROWING)
-def test_what_is_kept_of_many_messages_is_bounded(recogniser: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_for_many_messages_is_bounded(recogniser: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("caesura.worker.service.clients.reading.MAX_MESSAGE_WORDS", MAX_MESSAGE_WORDS)
     head, tail = GROWING[recogniser]
     reader = frame_reader(Opening(format=RecogniserName(recogniser)), _broken)

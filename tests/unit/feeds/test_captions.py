@@ -168,7 +168,7 @@ def test_a_file_that_breaks_off_in_a_time_line_says_no_number(rest: str) -> None
     assert texts(f"{content.rstrip()}\n{rest}").startswith("good morning 2 or 3")
 
 
-def test_an_arrow_in_what_is_said_is_no_time_line() -> None:
+def test_an_arrow_in_spoken_text_is_no_time_line() -> None:
     assert texts(srt((1000, 2000, "from here --> there"), (3000, 4000, "10 -> 20"))) == "from here there 10 20"
 
 

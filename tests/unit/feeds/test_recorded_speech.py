@@ -160,12 +160,12 @@ def test_a_message_is_there_as_soon_as_its_line_is() -> None:
 
 
 @pytest.mark.parametrize("text", ['{"a": ', "words", "[1]", '{"a": 1}\nwords\n'])
-def test_what_is_no_message_is_named_by_its_line(text: str) -> None:
+def test_an_invalid_message_is_named_by_its_line(text: str) -> None:
     with pytest.raises(UnreadableMessageError, match=r"line [12]: expected JSON"):
         list(json_messages(text.splitlines(keepends=True)))
 
 
-def test_a_word_too_long_for_an_event_is_cut_and_none_is_lost() -> None:
+def test_a_word_too_long_for_an_event_is_cut_without_loss() -> None:
     events = read(json.dumps({"text": "x" * 130 + " so"}), name="a.json")
     assert [len(word.text) for one in events for word in one.event.words] == [64, 64, 2, 2]
 
@@ -295,7 +295,7 @@ def test_a_line_that_only_begins_like_a_label_is_spoken(line: str) -> None:
     assert list(said(read(f"so we go\n{line}\non and on\n")).values()) == ["so we go", line, "on and on"]
 
 
-def test_a_word_of_a_text_that_is_too_long_is_cut_and_none_is_lost() -> None:
+def test_a_too_long_word_of_a_text_is_cut_without_loss() -> None:
     address = "https://example.org/" + "a" * 120
     (spoken,) = said(read(f"see {address} then\n")).values()
     assert spoken.replace(" ", "") == f"see{address}then"

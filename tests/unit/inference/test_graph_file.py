@@ -216,7 +216,7 @@ def test_an_array_that_cannot_be_is_refused_by_its_name(wrong: str, tmp_path: Pa
     assert str(tmp_path / "en" / "weights.onnx") in str(refused.value)
 
 
-def test_what_is_refused_is_what_was_changed_and_the_network_itself_labels(tmp_path: Path) -> None:
+def test_the_unchanged_network_labels(tmp_path: Path) -> None:
     network(tmp_path, arrays())
     engine = OnnxEngine(tmp_path, threads=1)
     engine.warm_up()

@@ -166,7 +166,7 @@ def _numbers(engine: OnnxEngine, session: str | None) -> list[int]:
     return [number for room in rooms if isinstance(room, Blocks) for number in room.numbers]
 
 
-def test_slabs_that_nobody_uses_go_where_another_network_needs_them() -> None:
+def test_unused_slabs_go_when_another_network_needs_them() -> None:
     bound = MemoryLimit(8 * 64 * BlockPool(1, 1, 16, MemoryLimit(0)).block_bytes)
     one, other = (BlockPool(1, 1, 16, bound) for _ in range(2))
     del (kept := [_filled(one, 8)])[:]
@@ -220,7 +220,7 @@ def test_a_session_behind_slabs_that_went_goes_on_with_the_same_scores() -> None
 
 
 @given(moves=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3 * SLAB_ROWS)), max_size=30))
-def test_no_block_that_somebody_has_goes_with_its_slab_and_none_is_given_twice(moves: list[tuple[int, int]]) -> None:
+def test_no_used_block_goes_with_its_slab_or_is_given_twice(moves: list[tuple[int, int]]) -> None:
     bound = MemoryLimit(0)
     pools = [BlockPool(1, 1, 16, bound) for _ in range(2)]
     sessions: dict[int, Blocks] = {}

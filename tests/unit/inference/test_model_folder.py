@@ -174,7 +174,7 @@ def test_weights_that_are_no_network_are_refused(tmp_path: Path, *, streams: boo
         OnnxEngine(tmp_path, threads=1, streams=streams)
 
 
-def test_a_class_or_piece_that_nobody_knows_is_refused(tmp_path: Path) -> None:
+def test_an_unknown_class_or_piece_is_refused(tmp_path: Path) -> None:
     model(tmp_path / "classes", punctuation=["none", "hyphen"])
     with pytest.raises(FatalError, match="hyphen"):
         OnnxEngine(tmp_path / "classes", threads=1)

@@ -205,7 +205,7 @@ def test_an_engine_that_may_keep_nothing_labels_all_the_same() -> None:
     assert (engine.work.kept_sessions, engine.work.kept_bytes) == (0, 0)
 
 
-def test_what_is_forgotten_is_not_kept() -> None:
+def test_a_forgotten_session_leaves_no_cache() -> None:
     engine = streaming()
     engine.label([a_request(engine, some_words(20, 8), session=name) for name in ("a", "b")])
     engine.forget("a")

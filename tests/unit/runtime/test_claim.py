@@ -182,7 +182,7 @@ def test_a_transaction_that_stays_open_for_long_is_ended() -> None:
     assert kafka.told == [TookOver(partition=0, transactional_id="caesura-7")]
 
 
-def test_who_cannot_show_that_its_answer_counts_has_nobodys_transaction_ended() -> None:
+def test_with_an_unproven_answer_no_transaction_is_ended() -> None:
     kafka = _Kafka(_UNPROVEN)
     _waited(kafka, _offset(kafka), 60)
     assert (kafka.ended, kafka.told) == ([], [])

@@ -110,7 +110,7 @@ def test_a_session_that_fails_twice_alone_is_unlabelled_once() -> None:
     assert {word.punctuation for one in segments[1:] for word in one.words} > {"none"}
 
 
-def test_a_session_that_floods_is_told_of_and_nobody_else() -> None:
+def test_only_the_session_that_floods_is_reported() -> None:
     world = World(rules=_PATIENT)
     events = [*speech("floods", 400, a_time=10), *speech("talks", 40, a_time=10)]
     world.send(*events)

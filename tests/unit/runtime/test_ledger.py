@@ -126,7 +126,7 @@ def test_a_record_under_anothers_key_is_unreadable() -> None:
     assert [one.reason for one in _rebuilt(world).worker.assignment.parked.values()] == ["ledger_unreadable"]
 
 
-def test_an_unreadable_record_that_was_replaced_harms_nobody() -> None:
+def test_a_replaced_unreadable_record_does_no_harm() -> None:
     world = World(rules=_PATIENT)
     world.broker.append("caesura.ledger", 0, b"\xc1", key=b"ann")
     world.broker.append("caesura.ledger", 0, None, key=b"ann")

@@ -259,7 +259,7 @@ def _told_by_a_former_leader(*, for_s: float) -> tuple[World, InMemoryWorker]:
 
 
 @pytest.mark.parametrize("manifest", [b"somebody else's", msgspec.msgpack.encode(["1.0", "no id", None])])
-def test_a_manifest_that_is_nobodys_parks_its_partition(manifest: bytes) -> None:
+def test_a_foreign_manifest_parks_its_partition(manifest: bytes) -> None:
     world = World()
     world.redis.partition_to_write(0).control["m"] = manifest
     worker = world.worker()

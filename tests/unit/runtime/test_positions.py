@@ -60,7 +60,7 @@ def test_the_first_words_after_a_start_come_out_before_positions_are_measured() 
     assert {one.partition for one in heard.events if isinstance(one, PositionMeasured)} == set(range(4))
 
 
-def test_a_partition_whose_leader_is_away_keeps_none_of_the_others_untold(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_leader_that_is_away_holds_up_no_other_partition(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(partitions=4)
     heard = Heard(PositionMeasured)
     worker = world.worker(observer=heard)

@@ -265,9 +265,7 @@ def test_surviving_events_are_not_taken_for_dropped_ones(second: WordsEvent, thi
 @pytest.mark.parametrize(
     ("first", "then", "lost"), [(["我"], ["北", "京", "大"], 3), (["我", "们", "好"], ["北", "京"], 2)]
 )
-def test_characters_of_which_nobody_knows_the_front_are_lost_and_told(
-    first: list[str], then: list[str], lost: int
-) -> None:
+def test_characters_with_an_unknown_front_are_lost_and_reported(first: list[str], then: list[str], lost: int) -> None:
     spoken = event("ann", 0, *first, lang="zh", utterance_end=True), event("ann", 1, *then, lang="zh")
     last = event("ann", 2, "学", lang="zh", session_end=True)
     published, told = _after_retention(World(rules=PATIENT), *spoken, last, lost=1)
@@ -435,7 +433,7 @@ def test_idle_sessions_are_forgotten_after_the_replay(forget_after_ms: int) -> N
     assert set(driver.sessions.forgotten) == {"s"}
 
 
-def test_the_field_of_a_forgotten_session_goes_although_nobody_speaks_any_more() -> None:
+def test_a_forgotten_sessions_field_goes_without_further_words() -> None:
     world = World(rules=DecodingRules(forget_after_ms=30_000))
     worker = world.worker()
     world.send(*speech("ann", 12))

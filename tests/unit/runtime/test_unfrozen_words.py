@@ -125,7 +125,7 @@ def test_a_worker_that_is_behind_tells_nothing() -> None:
         (True, False, UnfrozenReported(passed_over=1)),
     ],
 )
-def test_what_is_offered_and_what_gives_way_is_counted(behind: bool, failing: bool, told: UnfrozenReported) -> None:
+def test_offered_and_dropped_unfrozen_words_are_counted(behind: bool, failing: bool, told: UnfrozenReported) -> None:
     driver, heard = Driver(), Looks()
     driver.give(event(0, "so we begin"))
     publisher = MemoryTentativePublisher(failing=failing)

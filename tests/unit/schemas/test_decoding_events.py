@@ -409,7 +409,7 @@ def test_an_event_as_its_producer_writes_it_needs_no_walk(wire: WireFormat) -> N
 
 
 @pytest.mark.parametrize("wire", WireFormat)
-def test_what_is_deep_is_left_to_the_walk(wire: WireFormat) -> None:
+def test_deeply_nested_events_are_left_to_the_walk(wire: WireFormat) -> None:
     deep: object = 1
     for _ in range(MAX_DEPTH):
         deep = [deep]

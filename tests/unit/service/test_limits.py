@@ -132,7 +132,7 @@ def test_a_client_that_pings_and_answers_no_ping_is_let_go(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("flood", MESSAGE_FLOODS)
-def test_messages_without_end_are_taken_at_their_pace_and_hold_up_nobody(flood: str) -> None:
+def test_endless_messages_are_paced_and_delay_no_other_client(flood: str) -> None:
     with serving(settings()) as served, connected(served) as client:
         client.flood(MESSAGE_FLOODS[flood], for_s=FLOOD_S)
         assert is_alive(served)
@@ -142,7 +142,7 @@ def test_messages_without_end_are_taken_at_their_pace_and_hold_up_nobody(flood: 
 
 
 @pytest.mark.parametrize("recogniser", RECOGNISERS)
-def test_a_recognisers_messages_without_end_hold_up_nobody(recogniser: str) -> None:
+def test_endless_recogniser_messages_delay_no_other_client(recogniser: str) -> None:
     with serving(settings()) as served, connected(served, named(recogniser)) as client:
         client.flood(RECOGNISERS[recogniser], for_s=FLOOD_S)
         assert is_alive(served)
@@ -150,7 +150,7 @@ def test_a_recognisers_messages_without_end_hold_up_nobody(recogniser: str) -> N
         assert stops_in_time(served)
 
 
-def test_many_floods_together_hold_up_nobody() -> None:
+def test_many_floods_together_delay_no_other_client() -> None:
     floods = [*(named(name) for name in RECOGNISERS), b"{}", b"{}"]
     sent = [*RECOGNISERS.values(), CONTROL_FLOODS["pings"], MESSAGE_FLOODS["events without words"]]
     with serving(settings()) as served, ExitStack() as stack:
@@ -392,7 +392,7 @@ def test_a_second_request_that_does_not_come_whole_is_not_waited_for_either() ->
         assert ends(stranger)
 
 
-def test_clients_without_an_opening_take_nobodys_place() -> None:
+def test_clients_without_an_opening_take_no_place() -> None:
     limits = ServeSettings(port=0, max_connections=1, token="open-sesame", opening_timeout_s=600)
     with serving(limits) as served, ExitStack() as stack:
         for _ in range(3):
@@ -403,7 +403,7 @@ def test_clients_without_an_opening_take_nobodys_place() -> None:
             assert closing_of(served, {"token": "open-sesame"}) == (1013, "too_many_connections")
 
 
-def test_a_stop_waits_for_nobody_who_has_not_sent_an_opening() -> None:
+def test_a_stop_does_not_wait_for_clients_without_an_opening() -> None:
     with serving(ServeSettings(port=0, opening_timeout_s=600, drain_timeout_s=600)) as served:
         with connect(served.words, proxy=None) as client:
             served.stop()

@@ -287,7 +287,7 @@ def test_events_refused_at_a_sessions_end_may_be_sent_again() -> None:
     assert spoken(answer) == ["one", "two", "three", "four"]
 
 
-def test_words_faster_than_allowed_are_taken_slowly_and_none_is_lost() -> None:
+def test_words_faster_than_allowed_are_taken_slowly_without_loss() -> None:
     words = [f"w{place}" for place in range(130)]
     with serving(ServeSettings(port=0, max_words_per_second=10, opening_timeout_s=2)) as served:
         first, _ = posted(served, {"words": words[:120]})
@@ -474,7 +474,7 @@ def test_limits_of_connections_sessions_and_size_are_told() -> None:
         assert close_of(client)[0] == 1009
 
 
-def test_words_faster_than_allowed_are_read_more_slowly_and_none_is_lost() -> None:
+def test_words_faster_than_allowed_are_read_slowly_without_loss() -> None:
     with serving(ServeSettings(port=0, max_words_per_second=100)) as served, opened(served) as client:
         began_s = time.monotonic()
         for start in range(0, 1200, 100):

@@ -48,7 +48,7 @@ def test_words_come_back_frozen_in_order_and_once() -> None:
     assert {one["segment"]["session"] for one in segments} == {"1"}
 
 
-def test_an_opening_in_a_language_that_nobody_serves_is_told_so() -> None:
+def test_an_opening_in_a_language_without_a_model_is_told_so() -> None:
     with serving() as served:
         with opened(served, {"lang": "klingon"}) as client:
             assert "there is no model for klingon, there is one for" in received(client, "ready")[0]["notice"]
@@ -235,7 +235,7 @@ def test_a_page_of_another_site_may_not_connect() -> None:
                 received(client, "ready")
 
 
-def test_an_address_that_is_none_is_nobodys_who_may_come() -> None:
+def test_a_malformed_origin_or_host_is_refused() -> None:
     with serving() as served:
         assert closing_of(served, {}, Origin="http://[::1") == (4001, "unknown_origin")
         assert [fetched(served, path, Host="[::1")[0] for path in ("/", "/v1/about", "/metrics")] == [403] * 3

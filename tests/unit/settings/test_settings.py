@@ -131,7 +131,7 @@ def test_a_field_in_the_wrong_section_is_found_without_wild_guesses(given: str, 
     assert told == f"--set: there is no setting {given!r}{meant}"
 
 
-def test_variables_of_others_are_none_of_our_business() -> None:
+def test_foreign_environment_variables_are_ignored() -> None:
     assert load_settings(SettingSources(environ=BROKERS | {"CAESURAX": "1", "PATH": "/bin"})) is not None
 
 

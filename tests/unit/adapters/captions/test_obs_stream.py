@@ -137,7 +137,7 @@ def test_other_messages_do_not_put_off_the_time_by_which_it_must_have_answered(o
 
 
 @pytest.mark.parametrize("address", ["http://localhost:4455", "ws://localhost:port", "localhost"])
-def test_what_is_no_address_of_a_websocket_is_fatal(address: str) -> None:
+def test_an_invalid_websocket_address_is_fatal(address: str) -> None:
     with pytest.raises(FatalError, match="an address such as ws://localhost:4455"):
         ObsStream(address).post("one")
 

@@ -44,7 +44,7 @@ def test_a_retry_does_not_raise_the_number_so_that_nothing_is_shown_twice(meetin
 @pytest.mark.parametrize(
     ("fault", "told"), [("400", "HTTP 400, the meeting has not started"), ("503", "HTTP 503"), ("404", "HTTP 404")]
 )
-def test_what_is_given_up_is_said_and_the_next_one_is_shown(meeting: Meeting, fault: str, told: str) -> None:
+def test_a_dropped_caption_is_reported_and_the_next_one_is_shown(meeting: Meeting, fault: str, told: str) -> None:
     zoom = captions_of(meeting, give_up_after_s=0.1)
     meeting.faults = [fault]
     with pytest.raises(RetriableError, match=rf"127\.0\.0\.1 took no caption: {told}") as refused:

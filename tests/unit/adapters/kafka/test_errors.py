@@ -126,7 +126,7 @@ def test_a_call_out_of_turn_is_fatal_and_not_called_again_for_ever() -> None:
         assert isinstance(mapping(out_of_turn), FatalError)
 
 
-def test_a_code_that_nobody_listed_is_fatal_for_a_reader() -> None:
+def test_an_unlisted_error_code_is_fatal_for_a_reader() -> None:
     assert isinstance(reading(an_error(KafkaError.TOPIC_AUTHORIZATION_FAILED)), FatalError)
 
 

@@ -160,7 +160,7 @@ def test_records_that_are_purged_were_not_refused() -> None:
     handle.close()
 
 
-def test_a_producer_with_records_that_nobody_takes_is_let_go_at_once() -> None:
+def test_a_producer_with_undeliverable_records_is_let_go_at_once() -> None:
     handle = a_handle()
     handle.queue(a_message())
     handle.close()

@@ -95,7 +95,7 @@ def test_a_commit_whose_outcome_is_unknown_may_not_have_happened() -> None:
 
 
 @pytest.mark.parametrize("happened", [False, True])
-def test_after_a_commit_that_nobody_answered_only_the_rebuild_is_left(*, happened: bool) -> None:
+def test_after_an_unanswered_commit_only_a_rebuild_is_left(*, happened: bool) -> None:
     broker = a_broker()
     publisher, source = ready(broker), joined(broker)
     broker.fail("commit", BrokerError("no answer in time"), happened=happened)

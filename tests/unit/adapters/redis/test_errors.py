@@ -95,7 +95,7 @@ def test_where_nothing_listens_it_is_said() -> None:
             client.ping()
 
 
-def test_a_store_that_nobody_serves_says_where_it_looked() -> None:
+def test_a_store_without_a_server_names_its_address() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{unused.getsockname()[1]}"

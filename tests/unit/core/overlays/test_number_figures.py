@@ -19,7 +19,7 @@ def test_there_are_lines_enough_of_both_languages() -> None:
     assert len([*hand_written("en"), *hand_written("zh"), *generated()]) >= 400
 
 
-def test_the_table_counts_what_is_left_in_words_and_what_is_another_number() -> None:
+def test_the_table_counts_numbers_left_in_words_and_wrong_ones() -> None:
     lines = [
         NumberLine("amount", "twenty people", "20 people"),
         NumberLine("amount", "three people", "3 people"),

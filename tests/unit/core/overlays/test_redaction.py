@@ -191,7 +191,9 @@ def test_no_beginning_of_misheard_digits_reveals_one_of_them() -> None:
 
 
 @given(secret=_SECRETS, cut=st.integers(0, 40), kind_of_end=st.booleans())
-def test_a_border_within_what_is_redacted_reveals_none_of_it(secret: list[str], cut: int, *, kind_of_end: bool) -> None:
+def test_a_border_within_redacted_words_reveals_no_part_of_them(
+    secret: list[str], cut: int, *, kind_of_end: bool
+) -> None:
     said = [*_BEFORE, *secret, "thank", "you"]
     place = len(_BEFORE) + cut % (len(secret) + 1)
     shown: list[str] = []

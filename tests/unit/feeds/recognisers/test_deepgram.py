@@ -71,7 +71,7 @@ def test_deepgrams_early_final_says_no_word_twice() -> None:
     assert texts(fed("deepgram", said)) == ["is", "that", "they", "they", "are", "blown", "away"]
 
 
-def test_a_word_that_deepgrams_final_takes_back_costs_none_of_the_next_one() -> None:
+def test_a_word_taken_back_by_a_final_costs_no_later_word() -> None:
     said = [
         *(deepgram(one, duration=3.0) for one in ("so we go", "so we go to", "so we go to the")),
         deepgram("so we", final=True, duration=2.4),

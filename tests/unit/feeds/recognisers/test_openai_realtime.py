@@ -88,7 +88,7 @@ def test_items_behind_an_unfinished_one_are_bounded() -> None:
     assert sorted(word for word in said if word != "hello") == sorted(["First.", *(f"item{at}" for at in range(20))])
 
 
-def test_an_items_name_that_nobody_gives_is_refused() -> None:
+def test_an_item_name_beyond_256_characters_is_refused() -> None:
     with pytest.raises(UnreadableMessageError, match="item_id: expected at most 256 characters"):
         fed("openai-realtime", [{"type": "input_audio_buffer.committed", "item_id": "n" * 257}])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.unit.feeds.spoken import Message, fed, texts, timed, told_apart, words
 
 
-def test_whispers_pieces_are_joined_and_what_nobody_said_is_dropped() -> None:
+def test_whispers_pieces_are_joined_and_unspoken_ones_are_dropped() -> None:
     file = {
         "text": " Twenty-one, yes.",
         "language": "en",
