@@ -128,7 +128,7 @@ def added(off: Sequence[float], on: Sequence[float], draws: int = 2000) -> dict[
 def main() -> None:
     """Measure, print and write the result."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=250)
+    parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--models", type=Path, default=Path("models/shipped"))
     parser.add_argument("--out", type=Path, default=None)
     options = parser.parse_args()
