@@ -19,6 +19,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import Any, cast
 
+import h11
 import uvicorn
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
@@ -37,6 +38,20 @@ class HttpProtocol(H11Protocol):
     def __init__(self, doorway: ConnectionLimits, **given: Any) -> None:  # noqa: ANN401 - uvicorn's own
         super().__init__(**given)
         self._doorway = doorway
+
+    @override
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no request, or a body that goes on without sense; where an answer has begun, end the socket.
+
+        Whoever makes the answer is not waited for, and writes no more: uvicorn alone would raise, a line of log each.
+        """
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.transport.close()
 
     @override
     def on_response_complete(self) -> None:

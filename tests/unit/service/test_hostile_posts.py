@@ -168,6 +168,26 @@ def test_a_body_cut_off_by_a_reset_gives_no_word(capfd: pytest.CaptureFixture[st
     assert "Traceback" not in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("path", [b"/live", b"/v1/nowhere", b"/v1/sessions/call/events"])
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_body_without_sense_behind_an_answer_writes_no_line_of_log(
+    path: bytes, at_once: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with serving(served_in_time()) as served:
+        for method in (b"POST ", b"GET "):
+            asked = head(CHUNKED, path).replace(b"POST ", method)
+            with closing(connected(served)) as client:
+                client.sendall(asked + b"xyz\r\n" if at_once else asked)
+                if not at_once:
+                    if path != b"/v1/sessions/call/events":
+                        client.recv(1)
+                    with suppress(ConnectionError):
+                        client.sendall(b"1;" + b"x" * 100_000)
+                ended(client)
+        assert fetched(served, "/live")[0] == 200
+    assert "fault" not in capfd.readouterr().err
+
+
 def test_a_stop_does_not_wait_for_bodies_that_drip() -> None:
     with serving(ServeSettings(port=0, opening_timeout_s=600.0, drain_timeout_s=1.0)) as served:
         clients = [connected(served) for _ in range(20)]
