@@ -38,10 +38,11 @@ _ENDINGS = {
     TranscriptForm.VTT: ".vtt",
     TranscriptForm.JSONL: ".segments.jsonl",
     TranscriptForm.CONTACT_LENS: ".contact-lens.json",
+    TranscriptForm.VCON: ".vcon.json",
     TranscriptForm.OMNISTEVAL: ".omnisteval.jsonl",
 }
 _LINES = (TranscriptForm.JSONL, TranscriptForm.OMNISTEVAL)
-_OF_ONE = (TranscriptForm.SRT, TranscriptForm.VTT, TranscriptForm.CONTACT_LENS)
+_OF_ONE = (TranscriptForm.SRT, TranscriptForm.VTT, TranscriptForm.CONTACT_LENS, TranscriptForm.VCON)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +59,8 @@ class TranscriptOptions:
             metavar="FORM",
             help="text: paragraphs, fillers and repairs left out. marked: every word, with [reparanda] and {fillers}. "
             "srt, vtt: captions. jsonl: each frozen segment as a line of JSON. contact-lens: Amazon "
-            "Contact Lens' form of a call, with talk time and interruptions. omnisteval: a line a session for the "
-            "latency measure OmniSTEval.",
+            "Contact Lens' form of a call, with talk time and interruptions. vcon: a vCon of its parties and words. "
+            "omnisteval: a line a session for the latency measure OmniSTEval.",
         ),
     ] = TranscriptForm.TEXT
     into: Annotated[

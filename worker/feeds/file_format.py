@@ -19,6 +19,7 @@ from caesura.worker.feeds.formats.cues import is_time_line
 from caesura.worker.feeds.json_text import is_cut_off, json_value_at, with_decimal_points
 from caesura.worker.feeds.lines import shown_name
 from caesura.worker.feeds.recognisers.catalogue import RecogniserName, recogniser_of
+from caesura.worker.feeds.vcons import within_vcon
 
 LOOKED_AT_LINES = 400
 
@@ -54,7 +55,7 @@ _LIKE = {
 }
 _UNREAD: Sequence[tuple[str, Callable[[dict[str, object]], bool]]] = (
     (
-        "is a vCon: the body of its analysis of type transcript is what can be read",
+        "is a vCon without a transcript: an analysis of type transcript, its body as JSON, is what can be read",
         lambda message: "vcon" in message and isinstance(message.get("parties"), list),
     ),
     (
@@ -177,7 +178,7 @@ def _first_objects(text: str) -> list[dict[str, object]] | None:
             text = pointed
             continue
         if isinstance(value, dict):
-            found.append(value)
+            found += within_vcon(value)
         elif not found and text[at : at + 1] in ("", ",", "]"):
             return [{}]  # JSON of no known recogniser, such as an array of numbers
         elif not found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,8 @@ from caesura.worker.errors import FatalError
 from caesura.worker.escaping import escaped
 
 _LONGEST_LINE_BYTES = 256 * 1024 * 1024  # a recording of days is one line of JSON; a device without an end is none
+
+_SOUND = re.compile(rb"RIFF....WAVE|OggS|fLaC|ID3|\xff[\xe2-\xff]|....ftyp|\x1aE\xdf\xa3", re.DOTALL)
 
 
 def read_lines(file: str, *, escaped_json: bool = False, longest_bytes: int = _LONGEST_LINE_BYTES) -> Iterator[str]:
@@ -22,6 +25,8 @@ def read_lines(file: str, *, escaped_json: bool = False, longest_bytes: int = _L
     """
     escaped: bool | None = None
     for line, at in _lines(file, longest_bytes):
+        if at == 0 and _SOUND.match(line) is not None:
+            raise FatalError(f"{shown_name(file)} is sound: what a recogniser heard in it can be read")
         if escaped is None and line.strip():
             escaped = escaped_json and line.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
         try:
@@ -30,9 +35,7 @@ def read_lines(file: str, *, escaped_json: bool = False, longest_bytes: int = _L
             if escaped:
                 yield line.decode("utf-8", "surrogateescape")
                 continue
-            if at == 0 and line.startswith((b"\xff\xfe", b"\xfe\xff")):
-                raise FatalError(f"{shown_name(file)} is UTF-16: save it as UTF-8") from None
-            raise FatalError(f"{shown_name(file)} is not UTF-8 text (byte {at + error.start})") from None
+            raise FatalError(f"{shown_name(file)} {_no_utf_8(line, at, error)}") from None
 
 
 def readable_lines(file: str, *, longest_bytes: int = _LONGEST_LINE_BYTES) -> Iterator[str | None]:
@@ -57,6 +60,14 @@ def _lines(file: str, longest_bytes: int) -> Iterator[tuple[bytes, int]]:
                     at += len(part)
     except OSError as error:
         raise FatalError(f"{shown_name(file)} cannot be read: {error.strerror}") from error
+
+
+def _no_utf_8(line: bytes, at: int, error: UnicodeDecodeError) -> str:
+    """Return what a line is that is no UTF-8, and what its user can do."""
+    if at == 0 and line.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "is UTF-16: save it as UTF-8"
+    command = "iconv -f WINDOWS-1252 -t UTF-8"
+    return f"is not UTF-8 text (byte {at + error.start}); if it is Windows-1252 or Latin-1, `{command}` makes it so"
 
 
 def _decoded(line: bytes, at: int) -> str:

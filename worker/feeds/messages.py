@@ -7,6 +7,7 @@ from json import JSONDecodeError
 
 from caesura.worker.feeds.hypothesis import UnreadableMessageError
 from caesura.worker.feeds.json_text import UnheldJsonError, is_cut_off, json_value_at, with_decimal_points
+from caesura.worker.feeds.vcons import within_vcon
 
 _BEGINNING, _ENDING = ("{", "["), ("}", "]")
 _TRIES, _TRIED_AT_ONCE = 8, 65_536
@@ -94,7 +95,7 @@ def _objects(
     for value in values:
         for one in value if isinstance(value, list) else [value]:
             if isinstance(one, dict):
-                yield one
+                yield from within_vcon(one)
             elif one is not None or not isinstance(
                 value, list
             ):  # a library's answer may be a list with nulls behind it

@@ -25,6 +25,7 @@ from caesura.worker.errors import FatalError
 from caesura.worker.transcripts.contact_lens import contact_lens_json
 from caesura.worker.transcripts.decoding import DecodedBatch
 from caesura.worker.transcripts.omnisteval import OmniSTEvalLog
+from caesura.worker.transcripts.vcon import vcon_json
 
 _LIVE_HOLD_MS = 10_000
 
@@ -38,6 +39,7 @@ class TranscriptForm(StrEnum):
     VTT = "vtt"
     JSONL = "jsonl"
     CONTACT_LENS = "contact-lens"
+    VCON = "vcon"
     OMNISTEVAL = "omnisteval"
 
 
@@ -105,7 +107,7 @@ class TranscriptWriter:
             of_conversation.setdefault(segment.conversation, []).append(segment)
         placed = {conversation: in_order(segments) for conversation, segments in of_conversation.items()}
         headed = len(placed) > 1 and self.form in (TranscriptForm.TEXT, TranscriptForm.MARKED)
-        if self.form in (*_CAPTIONS, TranscriptForm.CONTACT_LENS) and len(placed) > 1:
+        if self.form in (*_CAPTIONS, TranscriptForm.CONTACT_LENS, TranscriptForm.VCON) and len(placed) > 1:
             raise FatalError(f"{self.name} holds {len(placed)} conversations: {self.form} is of one")
         for number, (conversation, of_one) in enumerate(placed.items()):
             if headed:
@@ -119,6 +121,8 @@ class TranscriptWriter:
                     yield msgspec.json.encode(one.segment).decode() + "\n"
             case TranscriptForm.CONTACT_LENS:
                 yield contact_lens_json(list(placed), self.cleaning, self.overlays)
+            case TranscriptForm.VCON:
+                yield vcon_json(list(placed), self.cleaning, self.overlays)
             case TranscriptForm.SRT | TranscriptForm.VTT:
                 yield from self._captions(placed)
             case TranscriptForm.TEXT | TranscriptForm.MARKED:

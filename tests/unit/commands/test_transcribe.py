@@ -8,6 +8,7 @@ import re
 import subprocess
 from pathlib import Path
 from threading import Thread
+from uuid import RFC_4122, UUID
 
 import pytest
 
@@ -135,6 +136,22 @@ def test_a_call_is_written_as_contact_lens_writes_it(terminal: Terminal, call: s
     assert talk == {"Mona": {"TotalTimeMillis": 4_400}, "Ilya": {"TotalTimeMillis": 1_100}}
     assert numbers["NonTalkTime"]["TotalTimeMillis"] == 4_500
     assert numbers["Interruptions"]["TotalCount"] == 0
+
+
+def test_a_call_as_a_vcon_is_read_as_the_same_call(terminal: Terminal, call: str, tmp_path: Path) -> None:
+    into = ("--output", "vcon", "--into", str(tmp_path))
+    assert terminal.run("transcribe", call, *into).status == 0
+    written = json.loads((tmp_path / "call.vcon.json").read_text(encoding="utf-8"))
+    assert written["parties"] == [{"name": "Mona"}, {"name": "Ilya"}]
+    assert UUID(written["uuid"]).version == 8
+    assert UUID(written["uuid"]).variant == RFC_4122
+    (analysis,) = written["analysis"]
+    assert (analysis["type"], analysis["encoding"]) == ("wtf_transcription", "json")
+    assert analysis["body"]["segments"][1]["speaker"] == "Ilya"
+    assert analysis["body"]["words"][0]["start"] == 1.0
+    again = terminal.run("transcribe", str(tmp_path / "call.vcon.json"), "--output", "marked")
+    assert again.out == terminal.run("transcribe", call, "--output", "marked").out
+    assert "whisper, " in again.err
 
 
 def test_events_that_a_session_refuses_are_counted_and_the_status_says_so(terminal: Terminal, tmp_path: Path) -> None:

@@ -52,6 +52,10 @@ def srt(*cues: tuple[int, int, str]) -> str:
 # Which lines are a cue's.
 
 
+def test_ruby_says_how_characters_sound_and_is_not_spoken_again() -> None:
+    assert texts(vtt((0, 1000, "<ruby>漢<rt>kan</rt>字<rt.x>ji</ruby> desu"))) == "漢字 desu"
+
+
 def test_webex_names_the_speaker_in_the_cues_name() -> None:
     content = """WEBVTT
 

@@ -101,7 +101,7 @@ def test_the_format_is_told_by_the_content(name: str, content: str, found: str) 
         ('{"participant": "a", "segments": [{"said": "hi"}]}', "no word events either; it has segments as Whisper"),
         ('{"version": "1.0.0", "segments": [{"body": "hi"}]}', "is JSON, but of no recogniser"),
         ('{"text": "hi",\n"segments": [{"text": "hi"', "is JSON that is cut off"),
-        ('{"vcon": "0.4.0", "parties": [], "dialog": [{"body": "hi"}]}', "is a vCon: the body of its analysis"),
+        ('{"vcon": "0.4.0", "parties": [], "dialog": [{"body": "hi"}]}', "is a vCon without a transcript"),
         (
             '{"done": true, "response": {"results": {"gs://hi/a": {"cloudStorageResult": {"uri": "gs://hi/b"}}}}}',
             "says where Google Cloud Storage has the transcript",

@@ -116,12 +116,16 @@ talk A 0.70 0.10 [noise]
 talk A 0.80 0.10 (door
 talk A 0.90 0.10 slams)
 talk A 1.00 0.10 [uh]
+talk A 1.10 0.10 SIL
+talk A 1.20 0.10 <eps>
+talk A 1.30 0.10 {um}
+talk A 1.40 0.10 {breath}
 """
 
 
 def test_ctm_has_a_session_a_channel_and_exact_times() -> None:
     events = read(CTM, given=FileFormat.CTM)
-    assert said(events) == {"talk-7/talk/A": "so um uh", "talk-7/talk/B": "yes"}
+    assert said(events) == {"talk-7/talk/A": "so um uh um", "talk-7/talk/B": "yes"}
     word = events[0].event.words[0]
     assert (word.start_ms, word.end_ms, word.confidence) == (100, 300, 0.9)
     assert events[0].event.attributes is None
@@ -323,8 +327,24 @@ def test_a_byte_that_is_no_utf_8_is_an_error_only_where_it_is_read(tmp_path: Pat
     assert said(read(whole("a.json"), name="a.json")) == {"a-7": "你 好"}
     with pytest.raises(FatalError, match="half a character"):
         read(whole("b.json"), name="b.json")
-    with pytest.raises(FatalError, match=r"is not UTF-8 text \(byte 2\)"):
+    with pytest.raises(FatalError, match=r"is not UTF-8 text \(byte 2\); if it is Windows-1252 .* `iconv -f"):
         whole("c.txt")
+
+
+@pytest.mark.parametrize(
+    "head", [b"RIFF\x10\0\0\0WAVEfmt ", b"ID3\4\0", b"\xff\xfb\x90\n", b"OggS\0", b"\0\0\0\x20ftypM4A"]
+)
+def test_sound_itself_is_refused_by_its_name(head: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.bin").write_bytes(head + b"\xf0\0\n")
+    with pytest.raises(FatalError, match=r"is sound: what a recogniser heard in it can be read"):
+        list(read_lines(str(tmp_path / "a.bin")))
+
+
+def test_transcripts_within_a_vcon_are_read_whoever_wrote_them() -> None:
+    word = {"word": "good", "start": 0.1, "end": 0.4}
+    deepgram = {"results": {"channels": [{"alternatives": [{"transcript": "good", "words": [word]}]}]}}
+    bodies = [{"type": "summary", "body": "hi"}, {"type": "transcript", "body": json.dumps(deepgram)}]
+    assert said(read(json.dumps({"uuid": "a", "parties": [], "analysis": bodies}), "a.json")) == {"a-7": "good"}
 
 
 def test_long_names_of_files_and_voices_make_no_session_that_is_refused() -> None:

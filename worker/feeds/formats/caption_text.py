@@ -43,13 +43,14 @@ def text_of_lines(lines: Sequence[str], voice: str = "") -> tuple[Line, ...]:
     """Return the pieces of a cue's lines; voices and marks may go over several lines. voice: who speaks at first."""
     told: list[Line] = []
     depth = 0
+    ruby = False  # within <rt>: how the characters before it are read aloud, and they are written already
     for line in (written.replace(_LINE_BREAK, " ") for written in lines):
         pieces: list[TextPiece] = []
         stamp_ms: int | None = None
         at = 0
         for tag in [*_TAG.finditer(line), None]:
             written = _unescaped(line[at : tag.start() if tag is not None else len(line)])
-            if written:
+            if written and not ruby:
                 pieces.append(TextPiece(written, stamp_ms, voice, depth > 0))
                 stamp_ms = None
             if tag is None:
@@ -58,6 +59,7 @@ def text_of_lines(lines: Sequence[str], voice: str = "") -> tuple[Line, ...]:
                 break
             at = tag.end()
             name = tag[1] or ""
+            ruby = (ruby and name not in ("/rt", "/ruby")) or name.partition(".")[0] == "rt"
             if _STAMP.fullmatch(name):
                 stamp_ms = clock_ms(name)
             elif (spoken_by := _VOICE.fullmatch(name)) is not None:

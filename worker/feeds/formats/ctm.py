@@ -4,12 +4,14 @@ Source: https://github.com/usnistgov/SCTK/blob/master/doc/infmts.htm and, for ty
 of RT-09. ``;;`` begins a comment.
 
 Each file and channel is a stream, and each speaker a session. Alternatives (``<ALT_BEGIN>`` …) keep their first; what
-stands in angle brackets is no word, nor is ``!SIL``, a sound of type ``non-lex`` or one in brackets (``[noise]``).
+stands in angle brackets is no word, nor is ``SIL``, a sound of type ``non-lex`` or one in brackets (``[noise]``,
+``{breath}``; ``{um}`` is a filler).
 Fillers stand as the recogniser's dictionary writes them (``%hesitation`` among them).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from operator import itemgetter
@@ -56,16 +58,21 @@ def _rows(lines: Iterable[str]) -> Iterator[tuple[str, HeardWord]]:
             continue
         if not is_ctm(line):
             raise BadLineError(f"line {number} is none of CTM: file, channel, start, duration, word")
-        no_word = mark == "!SIL" or (mark.startswith("<") and mark.endswith(">"))
+        no_word = mark in ("SIL", "!SIL") or (mark.startswith("<") and mark.endswith(">"))
         if kept and not no_word and fields[6:7] != ["non-lex"]:
             yield f"{fields[0]}/{fields[1]}", _word(fields)
 
 
 def _word(fields: list[str]) -> HeardWord:
+    braced = re.fullmatch(r"\{(\S+)\}", fields[4])
     start_ms, duration_ms = seconds_ms(fields[2]) or 0, seconds_ms(fields[3]) or 0
     score_permille = seconds_ms(fields[5]) if len(fields) > 5 else None
     known = score_permille / 1000 if score_permille is not None and score_permille <= 1000 else None
     speaker = fields[7] if len(fields) > 7 and fields[7].lower() not in _NO_SPEAKER else ""
     return HeardWord(
-        text=fields[4], start_ms=start_ms, end_ms=start_ms + duration_ms, confidence=known, speaker=speaker
+        text=f"[{braced[1]}]" if braced else fields[4],
+        start_ms=start_ms,
+        end_ms=start_ms + duration_ms,
+        confidence=known,
+        speaker=speaker,
     )

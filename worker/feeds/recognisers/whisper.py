@@ -17,7 +17,8 @@ https://huggingface.co/docs/transformers/main_classes/pipelines#transformers.Aut
 - Segments, chunks and WhisperX's words may come alone, a line or an item each. The API streams
   ``transcript.text.delta`` and a whole ``…done``; with speakers told apart also segments, which are read instead.
 - ``speaker`` stands at a segment, and at its words where WhisperX could align them: not at ``"58."``.
-- vCon's transcripts (WTF, draft-howe-vcon-wtf-extension) have segments and, beside them, words.
+- vCon's transcripts (WTF, draft-howe-vcon-wtf-extension) have segments and, beside them, words, which their numbers
+  name.
 - ``[BLANK_AUDIO]``, ``[MUSIC]``, ``(applause)`` and notes are no words, and dropped.
 - Whisper leaves most fillers and repeats out, and no option keeps them all; a prompt with fillers in it helps.
 """
@@ -151,7 +152,7 @@ class Whisper:
 
 def _recorded(message: Message) -> Iterator[Hypothesis]:
     segments = objects(message, "segments") or ([message] if "avg_logprob" in message or _is_bare(message) else [])
-    if any(objects(one, "words") for one in segments) or not objects(message, "words"):
+    if any(map(_timed, segments)) or not objects(message, "words"):
         for one, words in zip(segments, _of_segments(segments), strict=True):
             yield Hypothesis(words=words, final=True, heard_until_ms=seconds_ms(one.get("end")))
     else:  # the API's answer has the words beside the segments, each whole and without its marks
@@ -237,7 +238,7 @@ def _of_segments(segments: Sequence[Message]) -> Iterator[tuple[HeardWord, ...]]
     spoken = iter(spoken_pieces([piece for pieces in spelt for piece in (*pieces, CUE_END)]))
     for segment, pieces in zip(segments, spelt, strict=True):
         said = list(islice(spoken, len(pieces) + 1))[:-1]
-        timed, speaker = objects(segment, "words"), name_of(segment.get("speaker"), "speaker")
+        timed, speaker = _timed(segment), name_of(segment.get("speaker"), "speaker")
         if timed:
             yield words_of_tokens([_token(word, one, speaker) for word, one in zip(timed, said, strict=True)])
         else:
@@ -245,9 +246,15 @@ def _of_segments(segments: Sequence[Message]) -> Iterator[tuple[HeardWord, ...]]
             yield spread_text(said[0], start_ms, end_ms, speaker=speaker)
 
 
+def _timed(segment: Message) -> list[Message]:
+    """Return a segment's words; none where numbers name those beside the segments, as in WTF."""
+    given = segment.get("words")
+    return [] if isinstance(given, list) and all(isinstance(one, int) for one in given) else objects(segment, "words")
+
+
 def _pieces(segment: Message) -> list[str]:
     """Return the text of a segment: its words, each with the space before it, or all of it."""
-    timed = objects(segment, "words")
+    timed = _timed(segment)
     if not timed:
         return [text(segment, "text")]
     spaced = any(_spelt(word).startswith(" ") for word in timed)

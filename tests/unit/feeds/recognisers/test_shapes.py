@@ -577,7 +577,8 @@ SHAPES = {
         {"/0": GOOD_DAY[:1], "/1": GOOD_DAY[1:]},
         r"""
         {"transcript": {"text": "good day", "language": "en"}, "segments": [{"id": 0, "start": 0.1, "end": 0.4,
-          "text": "good", "speaker": 0}, {"id": 1, "start": 0.5, "end": 0.9, "text": "day.", "speaker": 1}],
+          "text": "good", "speaker": 0, "words": [0]}, {"id": 1, "start": 0.5, "end": 0.9, "text": "day.", "speaker": 1,
+          "words": [1, 2]}],
           "words": [{"id": 0, "start": 0.1, "end": 0.4, "text": "good"}, {"id": 1, "start": 0.5, "end": 0.9,
           "text": "day"}, {"id": 2, "start": 0.9, "end": 0.9, "text": ".", "is_punctuation": true}],
           "metadata": {"provider": "x"}}
