@@ -42,7 +42,7 @@ _REMARK = re.compile(
     r"greek|latin|turkish|arabic|hebrew|hindi|urdu|chinese|mandarin|cantonese|japanese|korean|vietnamese|thai|swedish)\b",
     re.IGNORECASE,
 )  # what a remark has in it, and hardly any name
-_NAMED = re.compile(r"([^:：\n]{1,60}?)\s{0,3}(?:\([^()\n]{1,40}\)\s{0,3})?(?::(?=\s|$)|：)")
+_NAMED = re.compile(r"([^:：\n]{1,60}?)\s{0,3}(?:[(\[][^()\[\]\n]{1,40}[)\]]\s{0,3})?(?::(?=\s|$)|：)")
 _MARKED = re.compile(r"(\*{1,3})\[?([^*:：\[\]\n]{1,60})\]?(?:\s{0,3}[:：]\1|\1\s{0,3}[:：])(?=\s|$)")
 _HANDLE = re.compile(r"(?=[a-z]+[\d._-])[a-z][a-z\d._-]{1,19}")
 _NAME_WORD = re.compile(r"[\w'’.#-]+")

@@ -56,6 +56,28 @@ def test_ruby_says_how_characters_sound_and_is_not_spoken_again() -> None:
     assert texts(vtt((0, 1000, "<ruby>漢<rt>kan</rt>字<rt.x>ji</ruby> desu"))) == "漢字 desu"
 
 
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        pytest.param(
+            srt((1000, 2000, "so")).replace("1\n", "#1\n", 1) + "\n#2\n00:02,0 --> 00:03,0\nwe", "so we", id="#"
+        ),
+        pytest.param("1.\n00:01,0 --> 00:02,0\nso\n\n2.\n00:02,0 --> 00:03,0\nwe", "so we", id="point"),
+        pytest.param("1\n00:01,0 --> 00:02,0\nso we\n\n2\n", "so we", id="cut after a number"),
+        pytest.param("1\n00：00：01，000 --> 00：00：02，000\nso we", "so we", id="wide colons"),
+        pytest.param(vtt((0, 1000, "<v Ann>Ann: so"), (1000, 2000, "<v Tom>we")), "so we", id="voice said twice"),
+        pytest.param(vtt((0, 1000, "JOHN [low]: so"), (1000, 2000, "we")), "so we", id="remark in a label"),
+        pytest.param(vtt((0, 1000, "so"), (0, 1500, "so"), (1500, 2000, "we")), "so we", id="cue that goes on"),
+    ],
+)
+def test_what_belongs_to_a_cue_and_is_no_speech_is_not_spoken(content: str, expected: str) -> None:
+    assert texts(content) == expected
+
+
+def test_words_of_a_cue_that_ends_before_it_begins_have_its_beginning() -> None:
+    assert said("1\n00:02,0 --> 00:01,0\nso")[0][:3] == ("so", 2000, 2000)
+
+
 def test_webex_names_the_speaker_in_the_cues_name() -> None:
     content = """WEBVTT
 

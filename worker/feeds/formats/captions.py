@@ -14,7 +14,7 @@ from caesura.worker.feeds.formats.caption_text import plain
 from caesura.worker.feeds.formats.cues import FileCue, srt_cues, vtt_cues
 from caesura.worker.feeds.formats.shown_once import ShownCue, shown_once
 from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
-from caesura.worker.feeds.speaker_labels import SpeakerLabels
+from caesura.worker.feeds.speaker_labels import FoundLabel, SpeakerLabels
 from caesura.worker.feeds.spoken_text import CUE_END, spoken_pieces
 from caesura.worker.feeds.times import spread
 from caesura.worker.feeds.written_words import is_mark
@@ -66,6 +66,8 @@ def _written(cue: ShownCue, labels: SpeakerLabels) -> _Written:
     for line in cue.lines:
         text = "".join(piece.text for piece in line)
         found = labels.find(text)
+        if found is None and line and line[0].voice and text.startswith(f"{line[0].voice}:"):
+            found = FoundLabel(line[0].voice, len(line[0].voice) + 1)
         end = length
         for piece in line:
             end += len(piece.text)

@@ -32,6 +32,8 @@ _LIKE_TIME_LINE = re.compile(
     rf"\s{{0,9}}\d{{1,6}}(?:[:;][\d\s:;.,]{{1,30}}|(?:\.\d{{1,6}})?s\s{{0,9}}){_ARROW}\s{{0,9}}\d"
 )
 _TWO_CLOCKS = re.compile(rf"\s{{0,9}}{_LIKE_CLOCK}\s{{1,9}}{_LIKE_CLOCK}\s*$")
+_NUMBER = re.compile(r"#?(\d{1,9})[.:)]?")
+_WIDE = str.maketrans("：，．", ":,.")
 _CUT_TIME = re.compile(r"\d{1,3}:[\d:.,]{0,16}\s{0,9}-{0,2}")
 _BLOCK = re.compile(r"(?:NOTE|STYLE|REGION)(?:\s|$)")
 _WEBEX_NAME = re.compile(r'\d{1,9} "([^"]{1,40})" \(\d{1,12}\)$')
@@ -56,11 +58,12 @@ class FileCue:
 
 def is_time_line(line: str) -> bool:
     """Tell whether a line is the time line of a cue."""
-    return _TIME_LINE.match(line) is not None
+    return _TIME_LINE.match(line.translate(_WIDE)) is not None
 
 
 def is_like_time_line(line: str) -> bool:
     """Tell whether a line is a time line that was mistyped: an arrow beside a clock's time, or two times alone."""
+    line = line.translate(_WIDE)
     return _LIKE_TIME_LINE.match(line) is not None or _TWO_CLOCKS.match(line) is not None
 
 
@@ -122,22 +125,24 @@ class _Cues:
     def _text_before_number(self) -> list[str]:
         """Return the text without the number of the cue that begins; note that number."""
         last = next((at for at in range(len(self._text) - 1, -1, -1) if self._text[at].strip()), None)
-        told = self._text[last].strip() if last is not None else ""
-        if last is None or not (told.isdecimal() and len(told) < 10):
+        told = _NUMBER.fullmatch(self._text[last].strip()) if last is not None else None
+        if last is None or told is None:
             return self._text
         direct = last == len(self._text) - 1 and not (self._empty_line_ends and self._times is not None)
         first = self._number is None and self._times is None
-        counted = self._number is not None and (direct or int(told) == self._number + 1)
+        counted = self._number is not None and (direct or int(told[1]) == self._number + 1)
         if not (first or counted):
             return self._text
-        self._number = int(told)
+        self._number = int(told[1])
         return self._text[:last]
 
     def _text_before_cut(self) -> list[str]:
         """Return the text without the next cue's number, and part of its time, where a SubRip file breaks off there."""
         told = [line.strip() for line in self._text[-3:]]
-        counted = self._number is not None and told[1:2] == [str(self._number + 1)]
-        if counted and not told[0] and _CUT_TIME.fullmatch(told[-1]) is not None:
+        following = str(self._number + 1) if self._number is not None else None
+        if following is not None and told[-2:] == ["", following]:
+            return self._text[:-2]
+        if following is not None and told[:2] == ["", following] and _CUT_TIME.fullmatch(told[-1]) is not None:
             return self._text[:-3]
         return self._text
 
@@ -156,11 +161,11 @@ class _Cues:
 
 
 def _times(line: str) -> tuple[int, int] | None:
-    match = _TIME_LINE.match(line)
+    match = _TIME_LINE.match(line.translate(_WIDE))
     if match is None:
         return None
     begin_ms, end_ms = clock_ms(match[1]), clock_ms(match[2])
-    return None if begin_ms is None or end_ms is None else (begin_ms, end_ms)
+    return None if begin_ms is None or end_ms is None else (begin_ms, max(begin_ms, end_ms))
 
 
 def _is_header(line: str) -> bool:

@@ -55,7 +55,9 @@ def _joined(cues: Iterable[ShownCue]) -> list[ShownCue]:
     told: list[ShownCue] = []
     for cue in cues:
         recent = told[-_REMEMBERED:]
-        if any(one.begin_ms == cue.begin_ms and one.end_ms == cue.end_ms and one.lines == cue.lines for one in recent):
+        again = next((one for one in recent if one.begin_ms == cue.begin_ms and one.lines == cue.lines), None)
+        if again is not None:
+            told[told.index(again, -_REMEMBERED)] = replace(again, end_ms=max(again.end_ms, cue.end_ms))
             continue
         last = told[-1] if told else None
         if cue.joint and last is not None and last.lines == cue.lines and last.begin_ms <= cue.begin_ms <= last.end_ms:

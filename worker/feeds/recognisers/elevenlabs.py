@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
 from caesura.worker.feeds.message_fields import Message, either, name_of, objects, part, text
 from caesura.worker.feeds.message_words import WordFields, spread_text
+from caesura.worker.feeds.new_streams import StreamClock
 
 _WORD = WordFields(speaker="speaker_id")
 _NODE_WORD = WordFields(speaker="speakerId")
@@ -47,13 +48,17 @@ class ElevenLabs:
     def __init__(self) -> None:
         self._committed: str | None = None
         self._connected = False
+        self._clock = StreamClock()
 
     def read(self, message: Message) -> Iterator[Hypothesis]:
         """Return what a message says. Raises UnreadableMessageError."""
         kind = text(message, "message_type")
         if kind == _TIMED:
             self._committed = None
-            yield _whole(message)
+            whole = _whole(message)
+            if whole.words and self._clock.began_anew("", whole.words[-1].end_ms, final=True):
+                yield Hypothesis(reconnected=True)
+            yield whole
         elif kind in (_COMMITTED, "partial_transcript", "session_started"):
             yield from self.finish()
             if kind == _COMMITTED:
@@ -61,6 +66,7 @@ class ElevenLabs:
             elif kind == "partial_transcript":
                 yield Hypothesis(words=spread_text(text(message, "text")))
             elif self._connected:
+                self._clock = StreamClock()
                 yield Hypothesis(reconnected=True)
             self._connected = True
         elif not kind:

@@ -17,6 +17,7 @@ from dataclasses import replace
 from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
 from caesura.worker.feeds.message_fields import Message, objects, part, text
 from caesura.worker.feeds.message_words import WordFields
+from caesura.worker.feeds.new_streams import StreamClock
 from caesura.worker.feeds.times import seconds_ms, spread
 
 _TIMES = WordFields(text="type", start="start_time", end="end_time")
@@ -40,12 +41,14 @@ class Speechmatics:
 
     def __init__(self) -> None:
         self._connected = False
+        self._clock = StreamClock()
 
     def read(self, message: Message) -> Iterator[Hypothesis]:
         """Return what a message says. Raises UnreadableMessageError."""
         kind = text(message, "message")
         if kind == "RecognitionStarted":
             if self._connected:
+                self._clock = StreamClock()
                 yield Hypothesis(reconnected=True)
             self._connected = True
         elif kind == "EndOfUtterance":
@@ -53,6 +56,8 @@ class Speechmatics:
         elif kind in ("", "AddTranscript", "AddPartialTranscript"):
             final = kind != "AddPartialTranscript"
             until_ms = seconds_ms(part(message, "metadata").get("end_time")) if kind else None
+            if self._clock.began_anew(text(message, "channel"), until_ms, final=final):
+                yield Hypothesis(reconnected=True)
             by_channel: dict[str, list[HeardWord]] = {}
             for result in objects(message, "results"):
                 for word in _spoken(result):

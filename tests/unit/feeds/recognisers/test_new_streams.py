@@ -37,6 +37,19 @@ def _whisper(stream: int, at: int, said: list[str]) -> Message:
     return {"uid": str(stream), "segments": [segment]}
 
 
+def _soniox(_: int, at: int, said: list[str]) -> Message:
+    tokens = [
+        {
+            "text": f" {one['word']}",
+            "start_ms": round(float(str(one["start"])) * 1000),
+            "end_ms": round(float(str(one["end"])) * 1000),
+            "is_final": True,
+        }
+        for one in _timed(said, at)
+    ]
+    return {"tokens": [*tokens, {"text": "<end>", "is_final": True}], "total_audio_proc_ms": at * 5000 + 5000}
+
+
 FINALS: Mapping[str, Callable[[int, int, list[str]], Message]] = {
     "vosk": lambda _, at, said: {"text": " ".join(said), "result": _timed(said, at)},
     "azure": lambda _, at, said: {
@@ -47,6 +60,25 @@ FINALS: Mapping[str, Callable[[int, int, list[str]], Message]] = {
     },
     "aws": _aws,
     "whisper": _whisper,
+    "soniox": _soniox,
+    "elevenlabs": lambda _, at, said: {
+        "message_type": "committed_transcript_with_timestamps",
+        "text": " ".join(said),
+        "words": [{"text": one["word"], "type": "word", **one} for one in _timed(said, at)],
+    },
+    "speechmatics": lambda _, at, said: {
+        "message": "AddTranscript",
+        "metadata": {"start_time": at * 5, "end_time": at * 5 + 5},
+        "results": [
+            {
+                "type": "word",
+                "start_time": one["start"],
+                "end_time": one["end"],
+                "alternatives": [{"content": one["word"]}],
+            }
+            for one in _timed(said, at)
+        ],
+    },
     "deepgram": lambda _, at, said: {
         "type": "Results",
         "is_final": True,
@@ -65,15 +97,24 @@ FINALS: Mapping[str, Callable[[int, int, list[str]], Message]] = {
     },
 }
 BEGINNINGS: Mapping[str, Message] = {"assemblyai": {"type": "Begin", "id": "a", "expires_at": 1}}
+STARTS: Mapping[str, Message] = {
+    **BEGINNINGS,
+    "elevenlabs": {"message_type": "session_started", "session_id": "a"},
+    "speechmatics": {"message": "RecognitionStarted", "id": "a"},
+}
 
 
-@pytest.mark.parametrize("name", FINALS)
-@settings(max_examples=50)
+@pytest.mark.parametrize(
+    ("name", "starts"), [*((name, BEGINNINGS) for name in FINALS), ("elevenlabs", STARTS), ("speechmatics", STARTS)]
+)
+@settings(max_examples=30)
 @given(streams=_STREAMS)
-def test_each_word_of_streams_that_begin_anew_is_sent_once(name: str, streams: list[list[list[str]]]) -> None:
+def test_each_word_of_streams_that_begin_anew_is_sent_once(
+    name: str, starts: Mapping[str, Message], streams: list[list[list[str]]]
+) -> None:
     messages: list[Message] = []
     for number, utterances in enumerate(streams):
-        messages += [BEGINNINGS[name]] if name in BEGINNINGS else []
+        messages += [starts[name]] if name in starts else []
         several = [*utterances, ["so"]] * 2  # so many that the next stream's times go back
         messages += [FINALS[name](number, at, said) for at, said in enumerate(several)]
     events = fed(name, messages)
