@@ -124,7 +124,7 @@ def _written_format(lines: Sequence[str]) -> FileFormat | None:
     if any(map(is_time_line, lines)):
         return FileFormat.SRT
     words = [line for line in lines if not line.startswith(";;")]
-    return FileFormat.CTM if words and all(map(is_ctm, words)) else None
+    return FileFormat.CTM if words and 2 * sum(map(is_ctm, words)) > len(words) else None  # its reader names the others
 
 
 def _json_format(name: str, text: str) -> SpeechFormat | None:

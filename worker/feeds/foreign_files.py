@@ -70,6 +70,7 @@ _STARTS = re.compile(r"(?:start|begin|from|onset)(?:[ _-]?(?:time|ms|s|sec|secon
 _ENDS = re.compile(r"(?:end|stop|to|offset|duration)(?:[ _-]?(?:time|ms|s|sec|seconds))?|t?end_?time", re.IGNORECASE)
 _PROTOBUF_PART = re.compile(r"[a-z_]\w*\s*(?::\s*)?\{$")
 _PROTOBUF_FIELD = re.compile(r"[a-z_]\w*:\s*\S+$")
+_TEXT_AND_TIMES = re.compile(r".*[,;\t](\d+\.\d+)[,;\t](\d+\.\d+)$")
 _YAML = re.compile(r"(?P<margin>\s*)(?:-\s+)?(?P<key>[a-z_][\w-]*):(?:\s+(?P<value>\S.*))?$|\s*-\s+\S+$")
 _MOST_OPENINGS = 16
 _YAML_KEYS = frozenset({"word", "words", "text", "start", "end", "transcript", "segments", "results", "alternatives"})
@@ -137,7 +138,10 @@ def _from_each(lines: Sequence[str]) -> list[str]:
 
 
 def _is_table(head: Sequence[str]) -> bool:
-    """Tell whether the first line names columns, a start and an end among them, and is not a sentence with commas."""
+    """Tell whether each line ends with a start and an end, or the first names such columns and is no sentence."""
+    times = [_TEXT_AND_TIMES.match(line.rstrip()) for line in head]
+    if all(found is not None and float(found[1]) <= float(found[2]) for found in times):
+        return True
     rows = [[cell.strip("\"' ") for cell in _COLUMN_SEPARATOR.split(line)] for line in head[:2]]
     cells = rows[0]
     starts = [place for place, cell in enumerate(cells) if _STARTS.fullmatch(cell)]
@@ -202,8 +206,9 @@ def _seconds(match: re.Match[str]) -> float:
 
 
 def _is_stm(head: Sequence[str]) -> bool:
-    """Tell whether the first line that is no comment is one of NIST's STM."""
-    return next((_STM.match(line) is not None for line in head if not line.startswith(";;")), False)
+    """Tell whether half of the lines that are no comments are NIST's STM."""
+    lines = [line for line in head if not line.startswith(";;")]
+    return 0 < len(lines) <= 2 * sum(_STM.match(line) is not None for line in lines)
 
 
 def _is_trn(head: Sequence[str]) -> bool:

@@ -13,7 +13,7 @@ from caesura.worker.escaping import escaped
 
 _LONGEST_LINE_BYTES = 256 * 1024 * 1024  # a recording of days is one line of JSON; a device without an end is none
 
-_SOUND = re.compile(rb"RIFF....WAVE|OggS|fLaC|ID3|\xff[\xe2-\xff]|....ftyp|\x1aE\xdf\xa3", re.DOTALL)
+_SOUND = re.compile(rb"RIFF....WAVE|OggS|fLaC|ID3|\xff[\xe2\xe3\xf1-\xfb]|....ftyp|\x1aE\xdf\xa3", re.DOTALL)
 
 
 def read_lines(file: str, *, escaped_json: bool = False, longest_bytes: int = _LONGEST_LINE_BYTES) -> Iterator[str]:
@@ -64,8 +64,8 @@ def _lines(file: str, longest_bytes: int) -> Iterator[tuple[bytes, int]]:
 
 def _no_utf_8(line: bytes, at: int, error: UnicodeDecodeError) -> str:
     """Return what a line is that is no UTF-8, and what its user can do."""
-    if at == 0 and line.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return "is UTF-16: save it as UTF-8"
+    if at == 0 and line.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")):
+        return "is UTF-16 or UTF-32: save it as UTF-8"
     command = "iconv -f WINDOWS-1252 -t UTF-8"
     return f"is not UTF-8 text (byte {at + error.start}); if it is Windows-1252 or Latin-1, `{command}` makes it so"
 

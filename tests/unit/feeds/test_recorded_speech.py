@@ -120,20 +120,26 @@ talk A 1.10 0.10 SIL
 talk A 1.20 0.10 <eps>
 talk A 1.30 0.10 {um}
 talk A 1.40 0.10 {breath}
+talk A * * <ALT_BEGIN>
+talk A 1.50 0.10 (huh)
+talk A * * <ALT>
+talk A 1.50 0.10 her
+talk A * * <ALT_END>
 """
 
 
 def test_ctm_has_a_session_a_channel_and_exact_times() -> None:
-    events = read(CTM, given=FileFormat.CTM)
-    assert said(events) == {"talk-7/talk/A": "so um uh um", "talk-7/talk/B": "yes"}
+    events = read(CTM)
+    assert said(events) == {"talk-7/talk/A": "so um uh um huh", "talk-7/talk/B": "yes"}
     word = events[0].event.words[0]
     assert (word.start_ms, word.end_ms, word.confidence) == (100, 300, 0.9)
     assert events[0].event.attributes is None
 
 
-def test_a_wrong_line_of_ctm_is_named() -> None:
+@pytest.mark.parametrize("given", [FileFormat.CTM, FileFormat.AUTO])
+def test_a_wrong_line_of_ctm_is_named(given: FileFormat) -> None:
     with pytest.raises(FatalError, match="line 2 is none of CTM"):
-        read("talk A 0.1 0.2 so\nhello there\n", given=FileFormat.CTM)
+        read("talk A 0.1 0.2 so\nhello there\ntalk A 0.3 0.2 we\n", given=given)
 
 
 def test_a_recognisers_file_is_sent_at_the_pace_of_its_words() -> None:
@@ -329,6 +335,15 @@ def test_a_byte_that_is_no_utf_8_is_an_error_only_where_it_is_read(tmp_path: Pat
         read(whole("b.json"), name="b.json")
     with pytest.raises(FatalError, match=r"is not UTF-8 text \(byte 2\); if it is Windows-1252 .* `iconv -f"):
         whole("c.txt")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-32-be"])
+def test_wide_characters_are_named_and_no_sound(encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "a.srt").write_bytes(
+        "\ufeffso".removeprefix("" if encoding.endswith("be") else "\ufeff").encode(encoding)
+    )
+    with pytest.raises(FatalError, match=r"is UTF-16 or UTF-32: save it as UTF-8"):
+        list(read_lines(str(tmp_path / "a.srt")))
 
 
 @pytest.mark.parametrize(

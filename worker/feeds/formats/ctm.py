@@ -5,7 +5,7 @@ of RT-09. ``;;`` begins a comment.
 
 Each file and channel is a stream, and each speaker a session. Alternatives (``<ALT_BEGIN>`` …) keep their first; what
 stands in angle brackets is no word, nor is ``SIL``, a sound of type ``non-lex`` or one in brackets (``[noise]``,
-``{breath}``; ``{um}`` is a filler).
+``{breath}``; ``{um}`` is a filler). ``(word)`` was heard, and a scorer may leave it out.
 Fillers stand as the recogniser's dictionary writes them (``%hesitation`` among them).
 """
 
@@ -30,6 +30,8 @@ _NO_SPEAKER = ("na", "unknown", "null", "-")
 def is_ctm(line: str) -> bool:
     """Tell whether a line is one of a CTM file."""
     fields = line.split()
+    if len(fields) == 5 and fields[4].upper() in _ALTERNATIVES:
+        return True
     timed = len(fields) > 4 and seconds_ms(fields[2]) is not None and seconds_ms(fields[3]) is not None
     return timed and (len(fields) < 7 or (len(fields) < 9 and fields[6].lower() in _TYPES))
 
@@ -65,12 +67,13 @@ def _rows(lines: Iterable[str]) -> Iterator[tuple[str, HeardWord]]:
 
 def _word(fields: list[str]) -> HeardWord:
     braced = re.fullmatch(r"\{(\S+)\}", fields[4])
+    text = f"[{braced[1]}]" if braced is not None else re.sub(r"^\((.+)\)$", r"\1", fields[4])
     start_ms, duration_ms = seconds_ms(fields[2]) or 0, seconds_ms(fields[3]) or 0
     score_permille = seconds_ms(fields[5]) if len(fields) > 5 else None
     known = score_permille / 1000 if score_permille is not None and score_permille <= 1000 else None
     speaker = fields[7] if len(fields) > 7 and fields[7].lower() not in _NO_SPEAKER else ""
     return HeardWord(
-        text=f"[{braced[1]}]" if braced else fields[4],
+        text=text,
         start_ms=start_ms,
         end_ms=start_ms + duration_ms,
         confidence=known,

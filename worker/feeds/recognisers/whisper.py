@@ -152,12 +152,14 @@ class Whisper:
 
 def _recorded(message: Message) -> Iterator[Hypothesis]:
     segments = objects(message, "segments") or ([message] if "avg_logprob" in message or _is_bare(message) else [])
-    if any(map(_timed, segments)) or not objects(message, "words"):
+    beside = [one for one in objects(message, "words") if not one.get("is_punctuation")]
+    written = sum(len(text(one, "text").split()) for one in segments)
+    if any(map(_timed, segments)) or not beside or 2 * len(beside) < written:  # else an excerpt stands beside them
         for one, words in zip(segments, _of_segments(segments), strict=True):
             yield Hypothesis(words=words, final=True, heard_until_ms=seconds_ms(one.get("end")))
     else:  # the API's answer has the words beside the segments, each whole and without its marks
-        beside = _with_speakers(bare_words(map(_whole, objects(message, "words"))), segments)
-        yield Hypothesis(words=spoken_words(beside), final=True)
+        words = _with_speakers(bare_words(map(_whole, beside)), segments)
+        yield Hypothesis(words=spoken_words(words), final=True)
     if text(message, "text") and not segments and not objects(message, "words"):
         yield Hypothesis(words=spread_text(text(message, "text")), final=True)
 

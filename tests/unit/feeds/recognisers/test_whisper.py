@@ -95,6 +95,12 @@ def test_the_apis_words_stand_beside_its_segments() -> None:
     assert timed(fed("whisper", [answer])) == [("So", 100, 300), ("yes", 300, 800)]
 
 
+def test_an_excerpt_of_the_words_beside_segments_does_not_stand_for_them() -> None:
+    words = [{"text": "so", "start": 0.1, "end": 0.2}, {"text": ".", "start": 0.2, "end": 0.2, "is_punctuation": True}]
+    message = {"segments": [{"text": "so we go.", "start": 0.1, "end": 1.0, "words": [0, 1]}], "words": words}
+    assert texts(fed("whisper", [message])) == ["so", "we", "go"]
+
+
 def test_whispers_brackets_are_read_up_to_the_length_of_a_sound() -> None:
     for written, spoken in (("[" + "x " * 149 + "] so", 1), ("[" + "x " * 200 + "] so", 201)):
         assert len(texts(fed("whisper", [{"segments": [{"start": 0, "end": 1, "text": written}]}]))) == spoken
