@@ -27,6 +27,7 @@ _PART = (
 _LETTERED = r"(?:speaker|spk)(?:[ _-]|(?-i:(?<=[a-z])(?=[A-Z])))[A-Z]|说话人\s?\d{1,3}"
 _COUNTED = re.compile(rf"(?:{_PART})[ _-]?#?\d{{1,3}}|{_LETTERED}", re.IGNORECASE)
 _ALONE = re.compile(rf"(?:speaker|spk|sprecher|participant)[ _-]?#?\d{{1,3}}|{_LETTERED}", re.IGNORECASE)
+_TOLD = re.compile(r"SPEAKER:\s{0,3}(\w[\w .'’-]{0,39}?)\s*$")  # a line of its own in Speechmatics' texts
 _DIARIZED = re.compile(
     r"[\[({<]?((?:SPEAKER|SPK)_\d{1,3})\b[\])}>]?\s{0,3}(?:\([^()\n]{1,40}\)\s{0,3}(?=[:：]))?"
     r"(?:[:：>|]|[-–—]{1,2}(?=\s))?",
@@ -182,7 +183,8 @@ class SpeakerLabels:
 def _candidate(line: str) -> FoundLabel | None:
     """Return what may be a label at a line's beginning."""
     begin = _turn_end(line)
-    if (diarized := _DIARIZED.match(line, begin)) is not None:  # such a name is never spoken
+    diarized = _TOLD.match(line) or _DIARIZED.match(line, begin)
+    if diarized is not None:  # such a name is never spoken
         return FoundLabel(diarized[1], diarized.end(), sure=True)
     if (bracketed := _BRACKETED.match(line, begin)) is not None:
         name = next(group for group in bracketed.groups()[:3] if group is not None).strip()

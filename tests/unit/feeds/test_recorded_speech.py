@@ -289,6 +289,13 @@ def test_labels_in_a_text_name_its_sessions_and_are_not_spoken() -> None:
     }
 
 
+def test_speakers_on_lines_of_their_own_are_not_spoken() -> None:
+    assert said(read("SPEAKER: S1\nso we go\nSPEAKER: S2\nyes\n", "a.txt")) == {
+        "a-7-2/S1": "so we go",
+        "a-7-4/S2": "yes",
+    }
+
+
 def test_labels_in_markdown_name_sessions_too() -> None:
     text = "**Anna Berg:** good morning\n\n**Ben:** a *fine* one\n\nand so it is\n\n**Anna Berg**: yes\n**Ben:** no\n"
     assert said(read(text)) == {
