@@ -55,10 +55,10 @@ class ElevenLabs:
         kind = text(message, "message_type")
         if kind == _TIMED:
             self._committed = None
-            whole = _whole(message)
-            if whole.words and self._clock.began_anew("", whole.words[-1].end_ms, final=True):
+            said = _whole(message)
+            if said.words and self._clock.began_anew("", said.words[-1].end_ms, final=True):
                 yield Hypothesis(reconnected=True)
-            yield whole
+            yield said
         elif kind in (_COMMITTED, "partial_transcript", "session_started"):
             yield from self.finish()
             if kind == _COMMITTED:
