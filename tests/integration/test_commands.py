@@ -204,6 +204,9 @@ def test_the_fate_of_words_is_told_and_an_ended_session_beforehand(operator: Ope
         bridged = operator.run(*bridge, "--conversation", "call-9", "--role", "agent").stderr
         assert "sessions: call-9/a\n" in bridged
         assert "1 words published, none refused" in bridged
+        refused = operator.run(*bridge, status=1).stderr
+        assert "session call-9/a has ended" in refused
+        assert "0 words published, 1 refused (1 session_ended)" in refused
     nobody = operator.run(*replay[:-5], "--wait", "--wait-for", "2", status=1).stderr
     assert "no news for 2 s: does a worker run?" in nobody
 
