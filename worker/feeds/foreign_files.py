@@ -58,7 +58,8 @@ _LOOSE_SPAN = re.compile(
 )
 _STAMPED = re.compile(
     rf"{_DATE}(\d{{1,3}}:\d\d:\d\d(?:[.,]\d{{1,3}})?)\b.*|[\[(]({_CLOCK})[\])].*|({_CLOCK})|"
-    rf"\S[^:\n]{{0,60}}(?:\s{{2,9}}|\s[\[(]|\t|\d\s)({_CLOCK})[\])]?:?"
+    rf"\S[^:\n]{{0,60}}(?:\s{{2,9}}|\s[\[(]|\t|\d\s|[\])]\s)({_CLOCK})[\])]?:?|"
+    rf"\S[^:\n]{{0,60}}\s(\d{{1,2}}:\d\d:\d\d)"
 )
 _LOOSELY_STAMPED = re.compile(
     rf"[\[(]?({_CLOCK})[\])]?\s.*|\S[^:\n]{{0,60}}[\s,]\s?[\[(]?({_CLOCK})[\])]?:?|"

@@ -221,5 +221,5 @@ def _is_emphasis(text: str, begin: int, inside: str, before: str, after: str) ->
         return False
     end = begin + len(inside) + 2
     left, right = text[max(0, begin - 9) : begin].rstrip(" ")[-1:], text[end : end + 9].lstrip(" ")[:1]
-    alone = left in ("", *_SENTENCE_ENDS) and right in ("", "\n")
+    alone = left in ("", *_SENTENCE_ENDS) and right in ("", "\n", "\f")
     return not alone and not (left in ("", *_SENTENCE_ENDS) and " " in inside)

@@ -67,6 +67,10 @@ def test_ruby_says_how_characters_sound_and_is_not_spoken_again() -> None:
         pytest.param("1\n00：00：01，000 --> 00：00：02，000\nso we", "so we", id="wide colons"),
         pytest.param(vtt((0, 1000, "<v Ann>Ann: so"), (1000, 2000, "<v Tom>we")), "so we", id="voice said twice"),
         pytest.param(vtt((0, 1000, "JOHN [low]: so"), (1000, 2000, "we")), "so we", id="remark in a label"),
+        pytest.param(
+            "1\n00:01,0 --> 00:02,0 so we\n\n2\n00:02,0 --> 00:03,0  X1:1 Y1:2\ngo", "so we go", id="one line"
+        ),
+        pytest.param(srt((0, 1000, "*thunder*"), (1000, 2000, "so *we* go")), "so *we* go", id="a sound in stars"),
         pytest.param(vtt((0, 1000, "so"), (0, 1500, "so"), (1500, 2000, "we")), "so we", id="cue that goes on"),
     ],
 )

@@ -108,6 +108,8 @@ def test_the_format_is_told_by_the_content(name: str, content: str, found: str) 
         ),
         ('{"items": [{"type": "message", "role": "user", "content": ["hi"]}]}', "is a chat"),
         ('{"role": "user", "content": "hi"}\n{"role": "assistant", "content": "hello"}', "is a chat"),
+        ("[Anna Berg] 10:00:01\nhi there\n\n[Tom Hill] 10:00:05\nhello", "looks like a transcript with times"),
+        ("Anna Berg 10:00:01\nhi there\n\nTom Hill 10:00:05\nhello", "looks like a transcript with times"),
         ("hi there,0.10,0.94\nhello,1.00,1.50\n", "looks like a table"),
         ("a 1 a 0 1 hi there\nb 1 b 0 2 <> hi\nb 1 b 2 3 <> hello", "looks like STM"),
         ('data: {"text": "hi"}\n\ndata: [DONE]', "looks like server-sent events"),

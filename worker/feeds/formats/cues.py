@@ -25,7 +25,7 @@ from caesura.worker.feeds.times import clock_ms
 
 _TIME = r"(?:(?:\d{1,6}\s?:\s?)?\d{1,6}\s?:\s?\d{1,2}(?:\s?[.,:]\s?\d{1,9})?|\d{1,6}[.,]\d{1,9})"
 _ARROW = r"(?:[-–—]{1,3}\s?>|→|=>)"
-_TIME_LINE = re.compile(rf"\s{{0,9}}({_TIME})\s{{0,9}}{_ARROW}\s{{0,9}}({_TIME})(?:\s.*)?$")
+_TIME_LINE = re.compile(rf"\s{{0,9}}({_TIME})\s{{0,9}}{_ARROW}\s{{0,9}}({_TIME})(?:\s([^:%]*)|\s.*)?$")
 _LIKE_CLOCK = r"\d{1,3}\s?[:;.]\s?\d{1,2}\s?[:;.,]\s?\d{1,3}(?:\s?[;.,]\s?\d{1,9})?"
 _LIKE_TIME_LINE = re.compile(
     rf".{{0,24}}(?:{_ARROW}.{{0,9}}{_LIKE_CLOCK}|{_LIKE_CLOCK}.{{0,9}}{_ARROW})|"
@@ -100,6 +100,7 @@ class _Cues:
                 self._voice = named[1] if named is not None else ""
                 self._times = (max(0, times[0] + self._shift_ms), max(0, times[1] + self._shift_ms))
                 self._joint, self._next_joint = self._next_joint, False
+                self._text += _said_beside(line)
             elif is_like_time_line(line) and not self._in_block():
                 raise BadLineError(f"line {count} is the time line of a cue, and its times cannot be read")
             elif self._empty_line_ends and (not line or _is_header(line)):
@@ -166,6 +167,12 @@ def _times(line: str) -> tuple[int, int] | None:
         return None
     begin_ms, end_ms = clock_ms(match[1]), clock_ms(match[2])
     return None if begin_ms is None or end_ms is None else (begin_ms, max(begin_ms, end_ms))
+
+
+def _said_beside(line: str) -> list[str]:
+    """Return the words that stand on a time line behind its times, where they are no settings of the cue."""
+    match = _TIME_LINE.match(line.translate(_WIDE))
+    return [match[3].strip()] if match is not None and (match[3] or "").strip() else []
 
 
 def _is_header(line: str) -> bool:
