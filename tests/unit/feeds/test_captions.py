@@ -63,7 +63,6 @@ def test_ruby_says_how_characters_sound_and_is_not_spoken_again() -> None:
             srt((1000, 2000, "so")).replace("1\n", "#1\n", 1) + "\n#2\n00:02,0 --> 00:03,0\nwe", "so we", id="#"
         ),
         pytest.param("1.\n00:01,0 --> 00:02,0\nso\n\n2.\n00:02,0 --> 00:03,0\nwe", "so we", id="point"),
-        pytest.param("1\n00:01,0 --> 00:02,0\nso we\n\n2\n", "so we", id="cut after a number"),
         pytest.param("1\n00：00：01，000 --> 00：00：02，000\nso we", "so we", id="wide colons"),
         pytest.param(vtt((0, 1000, "<v Ann>Ann: so"), (1000, 2000, "<v Tom>we")), "so we", id="voice said twice"),
         pytest.param(vtt((0, 1000, "JOHN [low]: so"), (1000, 2000, "we")), "so we", id="remark in a label"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -71,6 +72,8 @@ def test_every_input_is_written_in_every_form_with_all_words(
         return
     written = "".join(writer.written(batches)).lower()
     texts = re.findall(r'"text":"(zq[a-z]+)"', written) if form is TranscriptForm.JSONL else plainly_read(written)
+    if form is TranscriptForm.VCON:
+        texts = [word["text"] for word in json.loads(written)["analysis"][0]["body"]["words"]]
     expected = [word for said in SAID for word in said]
     twice = form is TranscriptForm.OMNISTEVAL  # the prediction, and each segment of it
     assert sorted(texts) == sorted(expected * (2 if twice else 1))

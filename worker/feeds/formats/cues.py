@@ -141,8 +141,6 @@ class _Cues:
         """Return the text without the next cue's number, and part of its time, where a SubRip file breaks off there."""
         told = [line.strip() for line in self._text[-3:]]
         following = str(self._number + 1) if self._number is not None else None
-        if following is not None and told[-2:] == ["", following]:
-            return self._text[:-2]
         if following is not None and told[:2] == ["", following] and _CUT_TIME.fullmatch(told[-1]) is not None:
             return self._text[:-3]
         return self._text
