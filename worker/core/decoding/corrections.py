@@ -6,8 +6,10 @@ Rules:
    before it than stands before the second one as well: "on the second no on the twelfth", "the red one I mean the blue
    one". A pronoun is corrected behind a sound too ("him um her"). A model must have tagged one of the words.
 2. Where the repair begins with an article and the words taken back lack theirs, it goes with them: "a window [seat] no
-   an aisle seat".
-3. A piece of a word goes where the word follows: "w w we", "he d doesn't", "sh sh she".
+   an aisle seat". With the same article no term is needed: "a [pen] uh a pencil".
+3. Where the repair begins with the first of the words taken back, up to two words between these and the term go too:
+   "[my] sister I mean my cousin".
+4. A piece of a word goes where the word follows: "w w we", "he d doesn't", "sh sh she".
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from caesura.worker.core.numbers.spoken_numbers import is_number_word
 SOUNDS = word_set("um umm uh uhh er erm ah eh hm hmm mm 嗯 呃 啊")
 MOST_UNITS = 2
 """So many words at most stand behind a number, or a word of a kind, that are said again with it."""
-_MOST_LEAD_IN = 3
+_MOST_LEAD_IN, _MOST_BETWEEN = 3, 2
 _NEGATIONS = word_set("not never 不是 没 没有")
 _PRONOUNS = tuple(map(word_set, ("he she they", "him her them", "his her their")))
 _ALIKE = (
@@ -78,7 +80,7 @@ def pieces_among(words: Sequence[str], start: int, end: int) -> list[int]:
 
 
 def take_back_pieces(words: Sequence[str], tags: bytearray, start: int) -> None:
-    """Take the pieces of a word back that stand before it (rule 3), from the word ``start`` on, in place.
+    """Take the pieces of a word back that stand before it (rule 4), from the word ``start`` on, in place.
 
     words: the model's view of each word of a buffer. tags: of its first words, as a model gave them.
     """
@@ -118,13 +120,28 @@ class Corrections(UnfrozenTags):
         self._editing = editing
 
     def correct_alike(self, near: range) -> None:
-        """Take back what an editing term corrects to a word of its kind (rules 1 and 2)."""
+        """Take back what an editing term corrects to a word of its kind (rules 1 to 3)."""
         kinds = {place: kind for place in near if (kind := _KINDS.get(self._words[place]))}
         for wrong, kind in kinds.items():
             right = next((place for place, other in kinds.items() if place > wrong and kind & other), wrong)
             if self._words[wrong] != self._words[right]:
                 self._correct(range(wrong, wrong + 1), range(right, right + 1))
         self._take_back_articles()
+        for place in self._unfrozen:
+            if self._words[place] in _ARTICLES and self._tag(place) == OUT and self._is_said_again_behind(place):
+                self._tags[place], self._tags[place + 1] = Disfluency.B_RM, Disfluency.I_RM
+
+    def _is_said_again_behind(self, article: int) -> bool:
+        """Tell whether the words taken back behind an article are replaced by words with the same article."""
+        behind = article + 1
+        if behind >= self._unfrozen.stop or self._words[behind] in _ARTICLES or self._tag(behind) != Disfluency.B_RM:
+            return False
+        behind += 1
+        while self._tag(behind) == Disfluency.I_RM:
+            behind += 1
+        while self._is_filler(behind):
+            behind += 1
+        return behind < len(self._words) and self._words[behind] == self._words[article]
 
     def _take_back_articles(self) -> None:
         """Apply rule 2 to each editing term, in time by the number of words."""
@@ -138,7 +155,10 @@ class Corrections(UnfrozenTags):
                 while last in self._editing or self._is_filler(last):
                     last += 1
             repair = self._words[last] if last < len(self._words) else ""
-            if repair not in _ARTICLES or self._tag(cue) == OUT:
+            if self._tag(cue) == OUT:
+                continue
+            self._take_back_up_to(cue, repair)
+            if repair not in _ARTICLES:
                 continue
             end = cue
             while self._is_filler(end - 1) and end - 1 not in self._editing:
@@ -149,6 +169,16 @@ class Corrections(UnfrozenTags):
             begins[end] = begin
             if begin != end and self._words[begin] not in _ARTICLES:
                 self._take_back_article_before(begin, end)
+
+    def _take_back_up_to(self, cue: int, repair: str) -> None:
+        """Apply rule 3 to the words before an editing term."""
+        for last in (cue - 2, cue - 1 - _MOST_BETWEEN):
+            if self._tag(last) in IN_REPARANDUM and not any(map(self._tag, range(last + 1, cue))):
+                begin = last
+                while self._tag(begin) == Disfluency.I_RM and last - begin < _MOST_LEAD_IN:
+                    begin -= 1
+                if begin >= self._unfrozen.start and self._words[begin] == repair:
+                    self._take_back(begin, cue, Disfluency.B_RM, Disfluency.I_RM)
 
     def _take_back_article_before(self, begin: int, end: int) -> None:
         for place in (begin - 1, begin - 2):

@@ -12,11 +12,14 @@ Rules:
 4. "you know" stays as a relative clause or with its object ("the man you know from work", "people you know can"); so
    does "I mean" ("what I mean", "when I say free I mean free"), and a second one beside one that stays.
 5. What is said twice on purpose stays: "very very", "so so good", "come on come on", "come in in a minute",
-   "what you do do well", 很大很大, 不不不, 吃没吃, 看了看, 说着说着, 休息休息; so do spelled letters ("w w w dot").
+   "what you do do well", 很大很大, 不不不, 吃没吃, 看了看, 说着说着, 休息休息, 一次一次, 慢慢慢慢来, 八八折; so do
+   spelled letters ("w w w dot"), and what 还有 adds a copy to.
 6. An editing term (no, sorry, actually, 不对) goes only with words taken back right before it, which stay with it where
-   no word follows to replace them; and never as the "no" of "there is no".
+   no word follows to replace them; and never as the "no" of "there is no". A Chinese one that stays is the verb of what
+   stands before it (这不对), which stays too; so does a lone pronoun (你不对我也不对).
 7. A word that is a filler elsewhere stays where it has a meaning: "so" before anything but a clause ("so tall was he"),
-   就是 at a sentence's beginning but before its speaker, 那个 at its end, 嗯 and 啊 as answer or exclamation.
+   就是 at a sentence's beginning but before its speaker or behind 不, 那个 at its end, 嗯 and 啊 as answer or
+   exclamation, a pronoun always.
 """
 
 from __future__ import annotations
@@ -106,7 +109,7 @@ _BEHIND_MEAN_TO = _words("be me him her us them you it the a an that this my you
 _SAY, _SAY_WHEN = _words("say says said"), _words("when whenever if where")
 _LINKS = _words("and but so well") | {""}
 _DEFINITION_WORDS = 7
-_URGENT, _TIMES = frozenset("快来走好行等停看对是嗯吃"), 3
+_URGENT, _TIMES = frozenset("快来走好行等停看对是嗯吃别坐"), 3
 _FUNCTION_WORDS = _words(
     """i you we they he she it me him her us them a an the this that these those my your our their his its and or but so
     if because as than when while where who what which how why in on at to of for from with by about into up out off
@@ -138,6 +141,10 @@ _EXCLAIMS = _words("how what that isn't aren't look")
 _NEGATIONS, _DEGREES = _words("没 不"), _words("很 好 太 真 挺 特 非")
 _BEHIND_COUNTED = _words("地 来 数 一组 一起 进来 出去 进 走 说 看")
 _LONE = _words("的 是")
+_NUMERALS, _BEHIND_PAIRS = frozenset("一二三四五六七八九"), frozenset("一成结相配对组为分")
+_EACH, _STUTTERED = frozenset("次步天年句页片滴层遍口家"), frozenset("我你他她它这那就还的是在有")
+_ADDED, _ALSO, _SPEAKERS = _words("还有 和"), frozenset("也都"), _words("我 你 他 她 它 我们 你们 他们")
+_TIME_SINCE = _words("today now well")
 _BEHIND_OWN_SPEECH = _words("我 我们 咱们 那个 这个 呃 嗯 啊 说 一个 有 觉得 大家")
 _POINTERS, _CALLS = _words("那个 这个"), _words("哎 唉 哇 咦")
 _AGREES, _BEHIND_AGREES = _words("好 行 对 可以 没问题 没 明白 知道 好的"), _words("的 吧 了 啊 问题 事 错") | {""}
@@ -263,8 +270,12 @@ class _Guard(UnfrozenTags):
         for begin, end in self._found(_KEPT_WHOLE):
             self._keep(begin, end)
         for place in self._tagged():
-            if self._tags[place] in IN_FILLER and self._has_meaning(place):
+            if self._tags[place] not in IN_FILLER:
+                continue
+            if self._has_meaning(place):
                 self._tags[place] = OUT
+            elif self._text(place) in _SPEAKERS and self._is_alone(place):
+                self._keep(self._reparandum(place), place + 1)
 
     def _has_meaning(self, place: int) -> bool:
         """Tell whether a word tagged as a filler says something where it stands (rule 7)."""
@@ -273,13 +284,20 @@ class _Guard(UnfrozenTags):
             return behind not in _BEHIND_SO
         if word in _POINTERS:
             return behind == "" or self._ends_sentence(place)
+        if word == "就是":
+            denied = self._text(place - 1) == "不" and not self._is_marked(place - 1)
+            return denied or (self._begins_sentence(place) and behind not in _BEHIND_OWN_SPEECH)
         if not self._begins_sentence(place):
             return False
-        if word == "就是":
-            return behind not in _BEHIND_OWN_SPEECH
-        if word in ("嗯", "哦") and behind in _AGREES:
-            return self._text(place + 2) in _BEHIND_AGREES or self._ends_sentence(place + 1)
+        if word in ("嗯", "哦"):
+            return self._answers(place)
         return word in _CALLS or (word == "啊" and self._exclaims(place))
+
+    def _answers(self, place: int) -> bool:
+        """Tell whether 嗯 or 哦 at a sentence's beginning agrees, or 嗯 is all of it."""
+        if self._text(place + 1) in _AGREES:
+            return self._text(place + 2) in _BEHIND_AGREES or self._is_marked(place + 1)
+        return self._text(place) == "嗯" and (self._text(place + 1) == "" or self._ends_sentence(place))
 
     def _exclaims(self, place: int) -> bool:
         """Tell whether a sentence ends soon in 了, as exclamations do: 啊我忘了."""
@@ -327,6 +345,8 @@ class _Guard(UnfrozenTags):
         before, behind, next_one = (self._text(at) for at in (place - 1, place + 2, place + 3))
         if not before or self._begins_sentence(place) or before in _FUNCTION_WORDS | _VERBS_OR_LINKS | _SOUNDS:
             return False
+        if behind in _TIME_SINCE and next_one in _HAS_VERB:
+            return True
         if behind == "well":
             return next_one in _END_OF_CLAUSE or self._ends_sentence(place + 2)
         return behind == "as" or behind in _HAS_VERB or (behind == "by" and next_one in _BY)
@@ -339,6 +359,8 @@ class _Guard(UnfrozenTags):
         if behind == "business" or (behind == "well" and self._text(place + 3) in _BEHIND_MEAN_WELL):
             return True
         if behind == "to" and self._text(place + 3) not in _BEHIND_MEAN_TO:
+            return True
+        if before == behind and before not in _FUNCTION_WORDS | {""} and not self._tag(place - 1):
             return True
         if before in _BEFORE_I_MEAN or asked or earnest or (before in _LINKS and self._means_again(place)):
             return True
@@ -358,6 +380,9 @@ class _Guard(UnfrozenTags):
 
     def _ends_sentence(self, place: int) -> bool:
         return place < len(self._marks) and self._marks[place] in SENTENCE_ENDS
+
+    def _is_marked(self, place: int) -> bool:
+        return 0 <= place < len(self._marks) and self._marks[place] != Punctuation.NONE.value
 
     def _definition(self, end: int) -> int | None:
         """Return where "when I say X" or, at a clause's beginning, "by X" begins that runs up to ``end``."""
@@ -411,6 +436,8 @@ class _Guard(UnfrozenTags):
         if (
             self._is_tried_or_goes_on(place)
             or (word == behind != "" and self._counts_each(place))
+            or (not word.isascii() and self._is_doubled(word, behind, next_one))
+            or (behind in _ADDED and behind not in (word, self._text(place - 1)) and not self._tag(place + 1))
             or (word in _LONE and word != behind and self._is_lone(place))
             or (word[:1] in _DEGREES and word == behind)
             or self._said_three_times(place)
@@ -441,6 +468,17 @@ class _Guard(UnfrozenTags):
         """Tell whether a word said twice counts one after the other (三个三个地)."""
         word, behind = self._text(place), self._text(place + 2)
         return word.endswith("个") and behind in _BEHIND_COUNTED
+
+    @staticmethod
+    def _is_doubled(word: str, behind: str, next_one: str) -> bool:
+        """Tell whether a Chinese word doubles to mean each, slowly, or on and on: 一次一次, 慢慢慢慢来, 看着看着."""
+        if not behind.startswith(word):
+            return False
+        if len(word) == 1:
+            discount = word in _NUMERALS and behind[1:] == "折"
+            return discount or (word == "两" and next_one[:1] in _BEHIND_PAIRS)
+        doubled = word[0] == word[1] and word[0] not in _STUTTERED
+        return doubled or (word[0] == "一" and word[1:] in _EACH) or (len(word) == 2 and word[1] == "着")
 
     def _is_lone(self, place: int) -> bool:
         """Tell whether a word taken back is alone: none is beside it, and no cue follows."""
@@ -484,6 +522,8 @@ class _Guard(UnfrozenTags):
     def _keep_editing_terms(self) -> None:
         for begin, end in self._found(_EDITING):
             if self._tag(begin) not in IN_FILLER:
+                if self._tag(begin) == OUT and not self._text(begin).isascii():
+                    self._keep_subject(begin, end)
                 continue
             if not self._follows_reparandum(begin):
                 self._keep(begin, end)
@@ -491,6 +531,20 @@ class _Guard(UnfrozenTags):
                 self._keep(self._reparandum(begin), end)
             elif self._text(begin) == "no" and self._text(end) not in _THERE_AGAIN and self._is_there(begin):
                 self._keep(begin - 2, end)
+            elif self._text(begin - 1) in _SPEAKERS and self._text(end + 1)[:1] in _ALSO:
+                self._keep(begin - 1, end)
+
+    def _keep_subject(self, begin: int, end: int) -> None:
+        """Keep words taken back right before a Chinese editing term that stays, unless they come again behind it."""
+        first = begin
+        while self._tag(first - 1) in IN_REPARANDUM:
+            first -= 1
+        if first < begin and self._text(first)[:1] != self._text(end)[:1]:
+            self._keep(first, begin)
+
+    def _is_alone(self, place: int) -> bool:
+        """Tell whether no word beside a filler is one."""
+        return self._tag(place - 1) not in IN_FILLER and self._tag(place + 1) not in IN_FILLER
 
     def _reparandum(self, place: int) -> int:
         """Return where the words taken back begin that stand, with fillers behind them, before ``place``."""
