@@ -97,6 +97,7 @@ from tests.unit.core.tagged_lines import left_out
         "the street {you {know today was a field",
         "an inn {you {know well is safe",
         "red {i {mean red",
+        "{you {know what is odd",
         "[八 八折",
         "[两 两 一队",
         "[一步 一步 走",

@@ -97,7 +97,7 @@ _SUBJECTS = _words("i we he she it they you")
 _BEHIND_YOU_KNOW = _words(
     "about from best who who's whom where where's why personally better nothing everything enough little"
 )
-_BEHIND_WHAT = _words("happens happened else means")
+_BEHIND_WHAT = _words("happens happened else means is was")
 _BEGINS_BY_KNOWING = _words("that as very well full")
 _HAS_VERB = _words("is are was were will can could would should must may might has have had")
 _VERBS_OR_LINKS = _words("is are was were be been it's that's he's she's they're we're i'm just like then well or if")
