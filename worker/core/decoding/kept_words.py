@@ -360,7 +360,11 @@ class _Guard(UnfrozenTags):
             return True
         if behind == "to" and self._text(place + 3) not in _BEHIND_MEAN_TO:
             return True
-        if before == behind and before not in _FUNCTION_WORDS | {""} and not self._tag(place - 1):
+        if (
+            before == behind
+            and before not in _FUNCTION_WORDS | {""}
+            and not (self._tag(place - 1) or is_number_word(before))
+        ):
             return True
         if before in _BEFORE_I_MEAN or asked or earnest or (before in _LINKS and self._means_again(place)):
             return True
