@@ -16,7 +16,7 @@ from caesura.worker.adapters.memory.broker import Call
 from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.errors import AbortableError, BrokerError, FatalError, FencedError, StoreError
 from caesura.worker.ports.observer import BatchLabelled, CallFailed, Event, SilentObserver
-from caesura.worker.runtime.retries.poll_budget import PollBudget
+from caesura.worker.runtime.loop.polling import PollBudget
 from caesura.worker.telemetry.health import Health
 from caesura.worker.telemetry.log import make_log
 from caesura.worker.telemetry.metrics import Metrics

@@ -30,7 +30,7 @@ from caesura.worker.ports.records import NextOffset
 from caesura.worker.ports.session_store import StoreWrite
 from caesura.worker.ports.word_source import GroupMembership
 from caesura.worker.runtime.checkpoint.redis_sessions import PIECE_SESSIONS
-from caesura.worker.runtime.retries.fencings import Fencings
+from caesura.worker.runtime.loop.own_producer import Fencings
 from caesura.worker.runtime.settings.totals import snapshot_digest
 from caesura.worker.telemetry.health import Health
 from caesura.worker.telemetry.log import make_log

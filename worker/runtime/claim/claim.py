@@ -26,9 +26,9 @@ from caesura.worker.ports.records import CommittedOffset
 from caesura.worker.ports.session_store import StoredHead
 from caesura.worker.runtime.checkpoint.redis_sessions import RedisManifest, RedisSessions
 from caesura.worker.runtime.claim.claim_token import ClaimToken
-from caesura.worker.runtime.claim.first_start import why_not_new
 from caesura.worker.runtime.claim.skips import read_skips
 from caesura.worker.runtime.claim.verdict import judge
+from caesura.worker.runtime.ledger.output_records import is_probe, ledger_probe
 from caesura.worker.runtime.partition.claim_result import ClaimResult
 from caesura.worker.runtime.retries.parking import Parked, count_changed
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
@@ -184,8 +184,22 @@ class Claim:
         )
 
     def _why_not_new(self) -> tuple[ParkReason, str] | None:
-        """Say why a partition without a committed offset cannot begin; None where nothing knows it."""
-        return why_not_new(self._partition, self._parts, self._settings, partitions=self._partitions)
+        """Say why a partition without a committed offset must be parked; None where it may start. BrokerError.
+
+        The ledger knows what was published: an offset that is gone all the same was deleted, or its retention passed.
+        And a partition beside it that was committed under another count says that sessions have moved.
+        """
+        ledger, reader = self._settings.ledger, self._parts.reader
+        low, end = reader.bounds_behind(ledger_probe(ledger, self._partition), self._timeout_s)
+        records = reader.read(ledger, self._partition, low, end, self._settings.rebuild_stall_s)
+        if any(not is_probe(record) for record in records):
+            detail = "no offset is committed, but the ledger knows sessions of this partition"
+            return ParkReason.OFFSET_FROM_OUTSIDE, detail
+        for text in self._parts.peers.committed_metadata(self._timeout_s).values():
+            metadata = OffsetMetadata.decode(text)
+            if metadata is not None and metadata.partitions != self._partitions:
+                return count_changed(metadata.partitions, self._partitions)
+        return None
 
     def _state(
         self, verdict: ClaimVerdict, committed: CommittedOffset | None, metadata: OffsetMetadata | None

@@ -1,4 +1,4 @@
-"""From a claim's snapshots to a loaded partition, in pieces: sessions that are open are made, closed ones rest."""
+"""From a claim to a loaded partition, in pieces: its snapshots are read, or the log is."""
 
 from __future__ import annotations
 
@@ -8,16 +8,36 @@ from itertools import islice
 from caesura.schemas.state import SessionState, decode_state
 from caesura.worker.core.partition.partition import PartitionSessions
 from caesura.worker.runtime.checkpoint.redis_sessions import PIECE_SESSIONS
-from caesura.worker.runtime.claim.rebuild_run import RebuildRun
+from caesura.worker.runtime.claim.rebuild import Rebuild
 from caesura.worker.runtime.partition.claim_result import ClaimResult
 from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
+from caesura.worker.runtime.retries.parking import Parked
 from caesura.worker.runtime.settings.totals import SessionTotals
 
 
-class LoadRun:
-    """``advance`` until it answers something other than None. rebuild: what to do where a snapshot cannot be read.
+class RebuildRun:
+    """A partition on its way back from the log. ``advance`` until it answers something other than None."""
 
-    finish: is given the session that was spoken to last, too; None where there is none.
+    def __init__(self, rebuild: Rebuild, finish: Callable[[Rebuild], LoadedPartition]) -> None:
+        self._rebuild = rebuild
+        self._finish = finish
+
+    def advance(self) -> LoadedPartition | Parked | None:
+        """Do one chunk of the work. RetriableError: claim again."""
+        if not self._rebuild.advance():
+            return None
+        return self._rebuild.parked or self._finish(self._rebuild)
+
+    def let_go(self) -> None:
+        """Drop what the engine keeps: the partition goes to another member, or is claimed anew."""
+        self._rebuild.let_go()
+
+
+class LoadRun:
+    """A partition whose snapshots are read: open sessions are made, closed ones rest. ``advance`` as ``RebuildRun``'s.
+
+    rebuild: what to do where a snapshot cannot be read. finish: is given the session that was spoken to last, too; None
+    where there is none.
     """
 
     def __init__(

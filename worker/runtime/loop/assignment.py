@@ -17,8 +17,7 @@ from caesura.worker.ports.word_source import RebalanceListener
 from caesura.worker.runtime.checkpoint.staged_checkpoint import StagedCheckpoint
 from caesura.worker.runtime.claim.adoption import Adoption
 from caesura.worker.runtime.claim.claim import Claim
-from caesura.worker.runtime.claim.load_run import LoadRun
-from caesura.worker.runtime.claim.rebuild_run import RebuildRun
+from caesura.worker.runtime.claim.load_run import LoadRun, RebuildRun
 from caesura.worker.runtime.loop.claim_progress import ClaimProgress
 from caesura.worker.runtime.loop.phases import (
     ClaimAttempt,

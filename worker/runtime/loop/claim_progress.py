@@ -14,8 +14,7 @@ from caesura.worker.errors import OwnFaultError, RetriableError
 from caesura.worker.ports.observer import ClaimWaits, PartitionClaimed
 from caesura.worker.ports.reasons import ClaimWaitReason, ParkReason
 from caesura.worker.runtime.claim.adoption import Adoption
-from caesura.worker.runtime.claim.load_run import LoadRun
-from caesura.worker.runtime.claim.rebuild_run import RebuildRun
+from caesura.worker.runtime.claim.load_run import LoadRun, RebuildRun
 from caesura.worker.runtime.loop.phases import (
     ClaimAttempt,
     Claiming,

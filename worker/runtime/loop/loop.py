@@ -19,12 +19,11 @@ from caesura.worker.runtime.loop.gathering import Gathering
 from caesura.worker.runtime.loop.labelling import Labelling
 from caesura.worker.runtime.loop.own_producer import OwnProducer
 from caesura.worker.runtime.loop.partition_loader import PartitionLoader
-from caesura.worker.runtime.loop.polling import Polling
+from caesura.worker.runtime.loop.polling import PollBudget, Polling
 from caesura.worker.runtime.loop.probe import Probe
 from caesura.worker.runtime.partition.timer_sweep import TimerSweep
 from caesura.worker.runtime.partition.unfrozen_words import UnfrozenWords
 from caesura.worker.runtime.retries.faults import Faults
-from caesura.worker.runtime.retries.poll_budget import PollBudget
 from caesura.worker.runtime.settings.deadline import Deadline
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import RuntimeSettings

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from caesura.worker.errors import FencedError, RetriableError
 from caesura.worker.ports.clock import Clock
 from caesura.worker.ports.commit_steps import ProducerRebuilt
@@ -9,9 +11,27 @@ from caesura.worker.ports.observer import Observer
 from caesura.worker.ports.publisher import Publisher
 from caesura.worker.ports.reasons import CheckpointOutcome
 from caesura.worker.runtime.retries.faults import Faults
-from caesura.worker.runtime.retries.fencings import Fencings
 
 _RETRY_WAIT_S = 0.5
+_MOST_FENCINGS = 5
+_FENCINGS_WITHIN_S = 30.0
+
+
+class Fencings:
+    """Counts how often another producer took this id within a window: a sign of two workers with one ordinal.
+
+    Commits do not reset it, because two such workers both commit now and then. The worker that reaches the limit first
+    stops without a new producer, so the other one is fenced no more.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._at_s: deque[float] = deque(maxlen=_MOST_FENCINGS)
+
+    def add(self) -> bool:
+        """Count one; tell whether it is too many to come from claims that end a dead worker's transactions."""
+        self._at_s.append(self._clock.monotonic_s())
+        return len(self._at_s) == _MOST_FENCINGS and self._at_s[-1] - self._at_s[0] <= _FENCINGS_WITHIN_S
 
 
 class OwnProducer:

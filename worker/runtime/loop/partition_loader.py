@@ -13,9 +13,8 @@ from caesura.worker.core.partition.partition import PartitionSessions
 from caesura.worker.ports.observer import PartitionCaughtUp, PartitionRebuilt
 from caesura.worker.ports.reasons import ClaimVerdict
 from caesura.worker.runtime.claim.adoption import Adoption
-from caesura.worker.runtime.claim.load_run import LoadRun
+from caesura.worker.runtime.claim.load_run import LoadRun, RebuildRun
 from caesura.worker.runtime.claim.rebuild import Rebuild
-from caesura.worker.runtime.claim.rebuild_run import RebuildRun
 from caesura.worker.runtime.ledger.ledger_reading import LedgerReading
 from caesura.worker.runtime.loop.labelling import Labelling
 from caesura.worker.runtime.partition.claim_result import ClaimResult

@@ -16,8 +16,7 @@ from caesura.worker.ports.observer import Observer, PhaseEntered
 from caesura.worker.ports.reasons import PhaseName
 from caesura.worker.runtime.claim.adoption import Adoption
 from caesura.worker.runtime.claim.claim import Claim
-from caesura.worker.runtime.claim.load_run import LoadRun
-from caesura.worker.runtime.claim.rebuild_run import RebuildRun
+from caesura.worker.runtime.claim.load_run import LoadRun, RebuildRun
 from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
 from caesura.worker.runtime.retries.parking import Parked
 

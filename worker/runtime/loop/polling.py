@@ -10,13 +10,38 @@ from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
 from caesura.worker.runtime.retries.faults import Faults
 from caesura.worker.runtime.retries.own_faults import blamed
 from caesura.worker.runtime.retries.parking import Parked
-from caesura.worker.runtime.retries.poll_budget import PollBudget
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import RuntimeSettings
 
+_TARGET_S = 1.0
+_FIRST_RECORDS = 64
 _STALE_LEADER_S = 5.0
 _AGAIN_S = 0.5
 """For so long a former leader that wakes up may answer that an offset does not exist; retried after ``_AGAIN_S``."""
+
+
+class PollBudget:
+    """How many records a turn of the loop takes: as many as can be labelled in about a second.
+
+    A member that is away from its group for ``kafka.max_poll_interval_ms`` is expelled, and would read the same backlog
+    again without end. So the number doubles after a short turn and halves after a long one.
+    """
+
+    def __init__(self, most_records: int) -> None:
+        self._most = most_records
+        self._records = min(_FIRST_RECORDS, most_records)
+
+    @property
+    def max_records(self) -> int:
+        """How many records the next turn takes at most."""
+        return self._records
+
+    def worked(self, records: int, took_s: float) -> None:
+        """Take note of a turn that took so many records and worked on them for so long."""
+        if took_s > _TARGET_S:
+            self._records = max(1, min(self._records, records or self._records) // 2)
+        elif took_s < _TARGET_S / 2 and records >= self._records:
+            self._records = min(self._most, self._records * 2)
 
 
 class Polling:
