@@ -269,6 +269,18 @@ def test_start_at_end_reads_from_the_first_claim_on(
     assert worker.worker.unready() == ()
 
 
+def test_start_at_end_reads_what_came_since_a_worker_that_died_before_its_first_commit() -> None:
+    world = World()
+    world.send(event("old", 0, "said", "before", session_end=True))
+    fallen = world.worker(0, start_at=StartAt.LATEST, observer=CrashAt(CommitStep.PUBLISHED))
+    with pytest.raises(Crash):
+        fallen.settle()
+    world.broker.expel("caesura", "asr.words", fallen.source.member_id)
+    world.send(event("ann", 0, "one", session_end=True))
+    world.worker(0, start_at=StartAt.LATEST).settle()
+    assert said(world.segments()) == ["one"]
+
+
 _RULES = DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000)
 
 

@@ -39,11 +39,7 @@ _STORE_PATIENCE_S = 2.0
 
 
 class Claim:
-    """One partition's way from assigned to loaded. ``advance`` until it answers something other than None.
-
-    first_ends: where each partition without a committed offset ended as it was claimed first; what came later is read,
-    however often the first checkpoint fails (``StartAt.LATEST``).
-    """
+    """One partition's way from assigned to loaded. ``advance`` until it answers something other than None."""
 
     def __init__(
         self,
@@ -52,11 +48,9 @@ class Claim:
         settings: RuntimeSettings,
         *,
         partitions: int,
-        first_ends: dict[int, int] | None = None,
     ) -> None:
         self._partition = partition
         self._partitions = partitions
-        self._first_ends = {} if first_ends is None else first_ends
         self._store = parts.store
         self._source = parts.source
         self._parts = parts
@@ -129,7 +123,8 @@ class Claim:
         partitions = self._source.partition_count(self._timeout_s)
         if partitions != self._partitions:
             return self._park(*count_changed(self._partitions, partitions))
-        committed = self._token.read_committed()
+        latest = self._settings.start_at is StartAt.LATEST
+        committed = self._token.read_committed(self._bounds()[1] if latest else None)
         metadata = self._ours(committed)
         if metadata is not None and metadata.partitions != self._partitions:
             return self._park(*count_changed(metadata.partitions, self._partitions))
@@ -179,7 +174,7 @@ class Claim:
             token=self._token.token,
             nonce=self._token.nonce,
             history=self._token.nonce,
-            next_offset=committed.next_offset if committed else self._first_offset(),
+            next_offset=committed.next_offset if committed else self._first_offset(None),
             skips=self._skips(),
         )
 
@@ -204,7 +199,7 @@ class Claim:
     def _state(
         self, verdict: ClaimVerdict, committed: CommittedOffset | None, metadata: OffsetMetadata | None
     ) -> ClaimResult:
-        next_offset = committed.next_offset if committed else self._first_offset()
+        next_offset = committed.next_offset if committed else self._first_offset(self._token.first_end)
         return ClaimResult(
             partition=self._partition,
             partitions=self._partitions,
@@ -229,11 +224,15 @@ class Claim:
             stall_s=settings.rebuild_stall_s,
         )
 
-    def _first_offset(self) -> int:
-        low, end = self._source.watermarks(self._partition, self._timeout_s)
+    def _bounds(self) -> tuple[int, int]:
+        return self._source.watermarks(self._partition, self._timeout_s)
+
+    def _first_offset(self, first_end: int | None) -> int:
+        """Return where to begin. first_end: the end as the first claim found it: what came since is read."""
+        low, end = self._bounds()
         if self._settings.start_at is StartAt.EARLIEST:
             return low
-        return self._first_ends.setdefault(self._partition, end)
+        return end if first_end is None else min(max(first_end, low), end)
 
     def _park(self, reason: ParkReason, detail: str) -> Parked:
         return Parked(partition=self._partition, reason=reason, detail=detail)

@@ -1,4 +1,7 @@
-"""A claim's token, which it leaves with the group: it numbers the claims of a partition, one after another."""
+"""A claim's token, which it leaves with the group: it numbers the claims of a partition, one after another.
+
+With the setting ``start_at: latest`` it is left with the input's end as the first claim of all found it.
+"""
 
 from __future__ import annotations
 
@@ -13,24 +16,31 @@ from caesura.worker.runtime.ledger.stable_offset import StableOffset
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import RuntimeSettings
 
-_TOKEN = re.compile(r"[0-9]{1,15}")
+_TOKEN = re.compile(r"([0-9]{1,15})(?: ([0-9]{1,19}))?")
 _LARGEST = 10**15 - 1
 
 
 class ClaimToken:
     """The token of one claim, above the committed one and that of the claim before; and the claim's nonce.
 
-    The nonce makes the claim's checkpoint ids unique whatever is known of the claims before.
+    The nonce makes the claim's checkpoint ids unique whatever is known of the claims before. first_end: where the input
+    ended as the first claim found it; None where none has left it.
     """
 
     def __init__(self, partition: int, parts: RuntimeAdapters, settings: RuntimeSettings) -> None:
         self.nonce = secrets.token_hex(8)
         self.token = 0
+        self.first_end: int | None = None
         self._observer = parts.observer
         self._stable_offset = StableOffset(partition, parts, settings)
 
-    def read_committed(self) -> CommittedOffset | None:
-        """Leave the token with the group; return the committed offset. RetriableError; ForeignStateError."""
+    def read_committed(self, end: int | None = None) -> CommittedOffset | None:
+        """Leave the token with the group; return the committed offset. RetriableError; ForeignStateError.
+
+        end: the input's end now, which is left where no earlier claim has left one.
+        """
+        if self.first_end is None:
+            self.first_end = end
         while True:
             committed = self._stable_offset.read(self._leave)
             metadata = OffsetMetadata.decode(committed.metadata) if committed else None
@@ -43,7 +53,10 @@ class ClaimToken:
 
     def _leave(self, found: str) -> str:
         """Return the token to leave: above the one that is found there, unless this claim has left it."""
-        last = int(found) if _TOKEN.fullmatch(found) else 0
+        left = _TOKEN.fullmatch(found)
+        last = int(left[1]) if left else 0
+        if left is not None and left[2] is not None:
+            self.first_end = int(left[2])
         if last > self.token or not self.token:
             self.token = min(last + 1, _LARGEST)
-        return str(self.token)
+        return str(self.token) if self.first_end is None else f"{self.token} {self.first_end}"

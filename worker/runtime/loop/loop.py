@@ -52,7 +52,6 @@ class Worker:
         self._observer = parts.observer
         self._labelling = labelling
         self._partitions = 0
-        self._first_ends: dict[int, int] = {}
         self._draining = False
         self._behind = False
         self._member_until_s = -math.inf
@@ -234,4 +233,4 @@ class Worker:
                 self.assignment.raised(error)
 
     def _new_claim(self, partition: int) -> Claim:
-        return Claim(partition, self._parts, self._settings, partitions=self._partitions, first_ends=self._first_ends)
+        return Claim(partition, self._parts, self._settings, partitions=self._partitions)
