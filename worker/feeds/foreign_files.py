@@ -29,7 +29,6 @@ _FIRST_LINES = (
     ("Scenarist captions", re.compile(r"Scenarist_SCC")),
     ("a Praat TextGrid", re.compile(r'File type = "ooTextFile')),
     ("RTF", re.compile(r"\{\\rtf")),
-    ("PDF", re.compile(r"%PDF")),
     ("lyrics (LRC)", re.compile(r"\[(?:ti|ar|al|by|length|offset):|\[\d+:\d+[.:]\d+\]")),
     ("MicroDVD captions", re.compile(r"\{(?:\d+|DEFAULT)\}\{[^{}]*\}")),
     ("MPL2 captions", re.compile(r"\[\d+\]\[\d*\]")),
@@ -50,11 +49,11 @@ _ANY_LINES = (
 _CLOCK = r"\d{1,3}(?::\d\d){1,2}(?:[.,]\d{1,3})?"
 _DATE = r"(?:\d{4}-\d\d-\d\d[T ])?"
 _SPAN_TIME = r"(?:\d{1,6}(?:\.\d{1,6})?s|\d{1,6}\.\d{1,6}|\d{1,3}(?::\d\d){1,2}(?:[.,]\d{1,3})?)"
-_BETWEEN = r"\s{0,3}(?:-{1,2}>|-|–|→)\s{0,3}"
+_BETWEEN = r"\s{0,3}(?:-{1,2}>|[-–~]|→)\s{0,3}"
 _SPAN = re.compile(rf"\[{_SPAN_TIME}{_BETWEEN}{_SPAN_TIME}\](?:\s|$)")
 _LOOSE_SPAN = re.compile(
-    rf"(?:[^\s\[{{]{{1,40}} )?[\[{{]{_SPAN_TIME}{_BETWEEN}{_SPAN_TIME}[\]}}]:?\s.*|"
-    rf"{_SPAN_TIME}{_BETWEEN}{_SPAN_TIME}:?\s.*"
+    rf"(?:[^\s\[{{(]{{1,40}} )?[\[{{(]\s?{_SPAN_TIME}(?:{_BETWEEN}|,\s?){_SPAN_TIME}\s?[\]}})]:?(?:\s.*)?|"
+    rf"{_SPAN_TIME}{_BETWEEN}{_SPAN_TIME}:?\s.*|start[=:]\s?{_SPAN_TIME},?\s(?:stop|end)[=:]\s?{_SPAN_TIME}\b.*"
 )
 _STAMPED = re.compile(
     rf"{_DATE}(\d{{1,3}}:\d\d:\d\d(?:[.,]\d{{1,3}})?)\b.*|[\[(]({_CLOCK})[\])].*|({_CLOCK})|"
@@ -62,9 +61,11 @@ _STAMPED = re.compile(
     rf"\S[^:\n]{{0,60}}\s(\d{{1,2}}:\d\d:\d\d)"
 )
 _LOOSELY_STAMPED = re.compile(
-    rf"[\[(]?({_CLOCK})[\])]?\s.*|\S[^:\n]{{0,60}}[\s,]\s?[\[(]?({_CLOCK})[\])]?:?|"
+    rf"[\[(]?({_CLOCK})(?:[\])]|[\])]?\s|(?=[^\W\d])).*|\S[^:\n]{{0,60}}[\s,]\s?[\[(]?({_CLOCK})[\])]?:?|"
     rf"\S[^:\n]{{0,60}}\s[\[(]({_CLOCK})[\])]:?\s.*|(\d{{1,5}}(?:\.\d{{1,3}})?)s\s.*"
 )
+_WIDE = str.maketrans("（）［］【】：～", "()[][]:~")
+_LETTERED_CLOCK = re.compile(r"\b(?:(\d{1,2})h ?)?(\d{1,3})m(?:in)? ?(\d\d?)s\b")
 _SERVER_SENT = re.compile(r"data:\s*(?:\{|\[(?:[{\"]|DONE\]))")
 _COLUMN_SEPARATOR = re.compile(r"[\t,;]")
 _STARTS = re.compile(r"(?:start|begin|from|onset)(?:[ _-]?(?:time|ms|s|sec|seconds))?|t?start_?time", re.IGNORECASE)
@@ -179,7 +180,7 @@ def _is_timed(head: Sequence[str]) -> bool:
     stands behind a name. An agenda's times have two parts and text behind them: such times are a transcript's where
     the first is within the first minute or hour (``0:05``).
     """
-    lines = [line.strip() for line in head]
+    lines = [_with_clocks(line.strip()) for line in head]
     if any(map(_SPAN.match, lines)):
         return True
     times = [_seconds(match) for line in lines if (match := _STAMPED.fullmatch(line)) is not None]
@@ -189,6 +190,11 @@ def _is_timed(head: Sequence[str]) -> bool:
     loose = [match for line in lines if (match := _LOOSELY_STAMPED.fullmatch(line)) is not None]
     begins = bool(loose) and _clock(loose[0]).partition(":")[0].strip("0") == ""
     return begins and _rise([_seconds(match) for match in loose], len(lines))
+
+
+def _with_clocks(line: str) -> str:
+    """Return a line with narrow brackets, and times such as ``1h02m03s`` as a clock writes them."""
+    return _LETTERED_CLOCK.sub(lambda told: f"{told[1] or 0}:{told[2]:0>2}:{told[3]:0>2}", line.translate(_WIDE))
 
 
 def _rise(times: Sequence[float], lines: int) -> bool:

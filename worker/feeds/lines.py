@@ -3,17 +3,48 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from caesura.worker.errors import FatalError
 from caesura.worker.escaping import escaped
 
 _LONGEST_LINE_BYTES = 256 * 1024 * 1024  # a recording of days is one line of JSON; a device without an end is none
 
-_SOUND = re.compile(rb"RIFF....WAVE|OggS|fLaC|ID3|\xff[\xe2\xe3\xf1-\xfb]|....ftyp|\x1aE\xdf\xa3", re.DOTALL)
+_SNIFFED_BYTES = 4096
+_SOUND = "{} sound: give it to a recogniser; its output can be read here"
+_DOCUMENT = "{}: save it as plain text (UTF-8)"
+_BINARY_KINDS = tuple(
+    (re.compile(signature, re.DOTALL), advice.format(kind))
+    for signature, kind, advice in (
+        (rb"R(?:IFF|IFX|F64)....WAVE", "WAV", _SOUND),
+        (rb"ID3[\x02-\x04]|\xff[\xe2\xe3\xf2-\xf7\xfa\xfb]", "MP3", _SOUND),
+        (rb"OggS\0", "Ogg", _SOUND),
+        (rb"fLaC", "FLAC", _SOUND),
+        (rb"\xff[\xf1\xf8\xf9]", "AAC", _SOUND),
+        (rb"....ftyp", "MPEG-4", _SOUND),
+        (rb"\x1aE\xdf\xa3", "WebM or Matroska", _SOUND),
+        (rb"#!AMR", "AMR", _SOUND),
+        (rb"FORM....AIF[FC]", "AIFF", _SOUND),
+        (rb"\.snd\0", "AU", _SOUND),
+        (rb"caff\0", "CAF", _SOUND),
+        (rb"NIST_1A\n", "SPHERE", _SOUND),
+        (rb"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "Windows Media", _SOUND),
+        (rb"RIFF....AVI ", "AVI", _SOUND),
+        (rb"%PDF-", "PDF", _DOCUMENT),
+        (rb"PK\x03\x04.*word/", "a Word document (docx)", _DOCUMENT),
+        (rb"PK\x03\x04.*xl/", "an Excel workbook (xlsx)", _DOCUMENT),
+        (rb"PK\x03\x04.{26}mimetypeapplication/vnd\.oasis", "an OpenDocument file", _DOCUMENT),
+        (rb"PK\x03\x04", "a zip archive or an office document", "{}: unpack it, or save it as plain text (UTF-8)"),
+        (rb"\xd0\xcf\x11\xe0", "an old Office document (doc)", _DOCUMENT),
+        (rb"\x1f\x8b\x08", "gzip", "{}: unpack it"),
+        (rb"\x89PNG|\xff\xd8\xff|GIF8[79]a", "an image", "{}, and no text"),
+    )
+)
 
 
 def read_lines(file: str, *, escaped_json: bool = False, longest_bytes: int = _LONGEST_LINE_BYTES) -> Iterator[str]:
@@ -25,8 +56,6 @@ def read_lines(file: str, *, escaped_json: bool = False, longest_bytes: int = _L
     """
     escaped: bool | None = None
     for line, at in _lines(file, longest_bytes):
-        if at == 0 and _SOUND.match(line) is not None:
-            raise FatalError(f"{shown_name(file)} is sound: what a recogniser heard in it can be read")
         if escaped is None and line.strip():
             escaped = escaped_json and line.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
         try:
@@ -51,6 +80,8 @@ def _lines(file: str, longest_bytes: int) -> Iterator[tuple[bytes, int]]:
     """Yield each line as it comes, and at which byte it begins. A carriage return alone ends one, too."""
     try:
         with contextlib.nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as lines:
+            if (kind := _binary_kind(lines)) is not None:
+                raise FatalError(f"{shown_name(file)} is {kind}")
             at = 0
             while line := lines.readline(longest_bytes + 1):
                 if len(line) > longest_bytes:
@@ -60,6 +91,12 @@ def _lines(file: str, longest_bytes: int) -> Iterator[tuple[bytes, int]]:
                     at += len(part)
     except OSError as error:
         raise FatalError(f"{shown_name(file)} cannot be read: {error.strerror}") from error
+
+
+def _binary_kind(lines: IO[bytes]) -> str | None:
+    """Return what a file is that has no text in it, and what to do, by its first bytes, as far as they are there."""
+    head = lines.peek(_SNIFFED_BYTES)[:_SNIFFED_BYTES] if isinstance(lines, io.BufferedReader) else b""
+    return next((kind for signature, kind in _BINARY_KINDS if signature.match(head)), None)
 
 
 def _no_utf_8(line: bytes, at: int, error: UnicodeDecodeError) -> str:

@@ -4,8 +4,11 @@ A label stands at the beginning of a line, or is a line of its own. What looks l
 the text, where it counts speakers (``Speaker 1``), where it is one of several parts in a call (``Agent``,
 ``Customer``), or where it is written in capitals in captions. It is not spoken, and names who speaks until the next.
 
+A number may stand before it (``1. Anna: hello``) where names recur.
+
 Names without a colon need more: ``[JOHN] hello`` at half of all cues or lines, where no sound and no language stands in
-brackets, or a line of its own above the words of half of all cues or paragraphs; two names at least, and most recur.
+brackets, ``Anna – hello`` at half of them, or a line of its own above the words of half of all cues or paragraphs; two
+names at least, and most recur.
 """
 
 from __future__ import annotations
@@ -13,18 +16,23 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from caesura.worker.feeds.spoken_text import is_sound_or_filler
 
 _LONGEST_NAME_BYTES = 45  # it stands in a session's name
 _TURN = re.compile(r"\s*(?:[-–—]{1,3}\s+|[-–—](?=[^\W\d])|>>+\s*)?")
+_ITEM = re.compile(r"\s*\(?\d{1,4}[.):]\s+")
+_PARTED = re.compile(r"([^\n:：|<>–—-]{1,40}?)(?:\s+(?:[-–—]{1,2}|\|)\s+|\s?—\s?|\t\s*)(?=\S)")
 _PART = (
     r"speaker|spk|sprecher|participant|person|caller|agent|customer|client|host|guest|interviewer|interviewee|operator|"
     r"doctor|patient|man|woman|boy|girl|male|female|voice|user|channel|narrator|moderator|assistant|representative"
 )
-_LETTERED = r"(?:speaker|spk)(?:[ _-]|(?-i:(?<=[a-z])(?=[A-Z])))[A-Z]|说话人\s?\d{1,3}"
+_LETTERED = (
+    r"(?:speaker|spk)(?:[ _-]|(?-i:(?<=[a-z])(?=[A-Z])))[A-Z]|"
+    r"(?:说话人|說話人|说话者|發言人|发言人|讲话人|講者|話者|화자|참석자)\s?(?:\d{1,3}|(?-i:[A-Z])(?!\w))"
+)
 _COUNTED = re.compile(rf"(?:{_PART})[ _-]?#?\d{{1,3}}|{_LETTERED}", re.IGNORECASE)
 _ALONE = re.compile(rf"(?:speaker|spk|sprecher|participant)[ _-]?#?\d{{1,3}}|{_LETTERED}", re.IGNORECASE)
 _TOLD = re.compile(r"SPEAKER:\s{0,3}(\w[\w .'’-]{0,39}?)\s*$")  # a line of its own in Speechmatics' texts
@@ -97,13 +105,15 @@ _ANSWER = re.compile(
 class FoundLabel:
     """A label, or a turn without one: ``-``, ``>>``. end: the place behind it in its line. name: who speaks, if known.
 
-    labelled: there is a label, not only the sign of a turn. sure: its form alone tells that it is one.
+    labelled: there is a label, not only the sign of a turn. sure: its form alone tells that it is one. listed: a number
+    stands before it.
     """
 
     name: str
     end: int
     labelled: bool = True
     sure: bool = False
+    listed: bool = False
 
 
 class SpeakerLabels:
@@ -118,13 +128,15 @@ class SpeakerLabels:
         self._recurring: set[str] = set()
         self._counts: Counter[str] = Counter()
         self._names: dict[str, str] = {}
-        self._roles = self._lines = self._labelled = 0
+        self._roles = self._lines = self._labelled = self._listed = 0
         given = [line.strip() for line in lines]
         for line in given:
             self.add(line)
         blocks = _blocks(given)
         self._bracketed = _names_in_brackets(blocks, alone=not captions)
-        self._alone = frozenset() if self._recurring or self._bracketed else _names_alone(blocks)
+        known = self._recurring or self._bracketed
+        self._parted = frozenset() if known else _names_parted(blocks)
+        self._alone = frozenset() if known or self._parted else _names_alone(blocks)
 
     def add(self, line: str) -> None:
         """Note a line that may begin with a label."""
@@ -135,7 +147,8 @@ class SpeakerLabels:
             self._lines += 1  # a label on a line of its own belongs to the line below it
         if found is not None and found.name:
             folded = found.name.casefold()
-            self._labelled += not _HANDLE.fullmatch(found.name)
+            self._listed += found.listed
+            self._labelled += not found.listed and not _HANDLE.fullmatch(found.name)
             self._counts[folded] += 1
             if found.sure or self._counts[folded] > 1:
                 self._recurring.add(folded)
@@ -147,10 +160,8 @@ class SpeakerLabels:
 
         A name in capitals that does not recur, in a text without other labels, is not a label and is not spoken.
         """
-        if line.strip().casefold() in self._alone:
-            return FoundLabel(line.strip(), len(line))
-        if self._bracketed and (name := _bracketed_name(line)) and name[0].casefold() in self._bracketed:
-            return FoundLabel(*name)
+        if (named := self._named_without_colon(line)) is not None:
+            return FoundLabel(*named)
         found = _candidate(line)
         if found is None or not found.name:
             return found
@@ -161,6 +172,15 @@ class SpeakerLabels:
             return FoundLabel(found.name if self._recurring else "", found.end)
         turn = _turn_end(line)
         return FoundLabel("", turn, labelled=False) if line[:turn].strip() else None
+
+    def _named_without_colon(self, line: str) -> tuple[str, int] | None:
+        """Return the name that a line begins with, or is, and where that ends; None where it recurs in no such form."""
+        if line.strip().casefold() in self._alone:
+            return line.strip(), len(line)
+        for names, found in ((self._bracketed, _bracketed_name), (self._parted, _parted_name)):
+            if names and (name := found(line)) is not None and name[0].casefold() in names:
+                return name
+        return None
 
     def _is_name(self, folded: str) -> bool:
         """Tell whether a label recurs: often enough among all lines, or as one of several that do.
@@ -174,14 +194,21 @@ class SpeakerLabels:
             known = sum(self._counts[name] for name in self._recurring)
             return labelled > 1 and len(self._recurring) > 1 and known >= 0.5 * self._lines
         if labelled < 2:
-            every = len(self._counts) > 1 and self._labelled >= (0.5 if self._recurring else 0.8) * self._lines
+            all_labelled = self._labelled + (self._listed if len(self._recurring) > 1 else 0)
+            every = len(self._counts) > 1 and all_labelled >= (0.5 if self._recurring else 0.8) * self._lines
             return every and (self._captions or bool(self._recurring) or " " in folded)
         several = labelled > 2 or len(self._recurring) > 1
         return several or labelled * 50 >= self._lines or " " in folded or _is_capitals(self._names[folded])
 
 
 def _candidate(line: str) -> FoundLabel | None:
-    """Return what may be a label at a line's beginning."""
+    """Return what may be a label at a line's beginning, behind a number or without one."""
+    if (item := _ITEM.match(line)) is not None and (listed := _unlisted_candidate(line[item.end() :])) and listed.name:
+        return replace(listed, end=item.end() + listed.end, listed=True)
+    return _unlisted_candidate(line)
+
+
+def _unlisted_candidate(line: str) -> FoundLabel | None:
     begin = _turn_end(line)
     diarized = _TOLD.match(line) or _DIARIZED.match(line, begin)
     if diarized is not None:  # such a name is never spoken
@@ -240,6 +267,22 @@ def _names_in_brackets(blocks: Sequence[Sequence[str]], *, alone: bool) -> froze
     ]
     counts = Counter(found)
     return frozenset(counts) if _are_speakers(counts, len(blocks)) else frozenset()
+
+
+def _parted_name(line: str) -> tuple[str, int] | None:
+    """Return the name that a dash, a bar or a tab parts from what is said, and where that begins; None: no name."""
+    item = _ITEM.match(line)
+    found = _PARTED.match(line, _turn_end(line) if item is None else item.end())
+    name = found[1].strip() if found is not None else ""
+    if found is None or not _is_name(name) or any(map(_ANSWER.fullmatch, name.casefold().split())):
+        return None
+    return name, found.end()
+
+
+def _names_parted(blocks: Sequence[Sequence[str]]) -> frozenset[str]:
+    """Return the names that are parted from what is said without a colon, folded; empty where they are no speakers."""
+    names = Counter(name[0].casefold() for block in blocks for line in block if (name := _parted_name(line)))
+    return frozenset(names) if _are_speakers(names, len(blocks)) else frozenset()
 
 
 def _names_alone(blocks: Sequence[Sequence[str]]) -> frozenset[str]:

@@ -3,8 +3,8 @@
 A text is a whole cue or segment, so that brackets may go over its lines and over its timed words. What is no speech is
 replaced by spaces, one for one, so that places in the text stay.
 
-- ``[…]``, ``【…】``, ``♪…♪``, ``<…>`` and ``!SIL`` are no speech; ``[UH]`` and ``(um)`` are fillers and are spoken, as
-  is ``[unk]``: something was said.
+- ``[…]``, ``{…}``, ``【…】``, ``♪…♪``, ``<…>`` and ``!SIL`` are no speech; ``[UH]`` and ``(um)`` are fillers and are
+  spoken, as is ``[unk]``: something was said.
 - ``(…)`` is none, unless it touches a word: ``f(x)``, ``price(s)``, ``(re)open``, or is a formula within a sentence,
   ``(1 - p)``. Round brackets within a sentence of
   characters without spaces touch what stands beside them; at a line's beginning or as a whole line they do not count.
@@ -25,8 +25,8 @@ from caesura.worker.feeds.written_words import unmarked
 CUE_END = "\f\n"
 _LONGEST = 300
 _MOST_BORDERS = 2
-_BRACKETS = {"[": "]", "(": ")", "【": "】", "（": "）", "［": "］", "〔": "〕", "<": ">", "*": "*"}
-_OPENING = re.compile(r"[\[(【（［〔<*♪♫♬🎵🎶]|!SIL\b|^#(?=\s)", re.MULTILINE)
+_BRACKETS = dict(zip("[({【（［〔｛〖<*", "])}】）］〕｝〗>*", strict=True))
+_OPENING = re.compile(r"[\[({【（［〔｛〖<*♪♫♬🎵🎶]|!SIL\b|^#(?=\s)", re.MULTILINE)
 _NOTES = "♪♫♬🎵🎶"
 _SUNG = re.compile(r"#[^#]{1,300}\s#[^\S\n]*$", re.MULTILINE)
 _NOTE = re.compile(rf"[{_NOTES}]")
@@ -34,7 +34,8 @@ _ITEM = re.compile(r"\n\s{0,3}\w{1,2}\Z")
 _NOTE_RUN = re.compile(rf"[{_NOTES}]+")
 _NOT_NOTE = re.compile(rf"[^{_NOTES}\s]|$")
 _FILLER = re.compile(
-    r"(?:u+h+|u+m+|u+hm+|e+r+|e+rm+|h+m+|m+h*m+|m+|a+h+|o+h+|e+h+|uh[- ]?huh|m+[- ]?h+m+|uh[- ]uh|嗯+|呃+|啊+)",
+    r"(?:u+h+|u+m+|u+hm+|e+r+|e+rm+|h+m+|m+h*m+|m+|a+h+|o+h+|e+h+|uh[- ]?huh|m+[- ]?h+m+|uh[- ]uh|"
+    r"[äaeö]+h+m*|e+u+h+|e+hm+|嗯+|呃+|额+|啊+|음+|어+|えー+|えっと)",
     re.IGNORECASE,
 )
 _SOUND = re.compile(
@@ -193,7 +194,7 @@ def _is_speech(text: str, begin: int, close: int, sign: str) -> bool:
     inside = text[begin + 1 : close]
     before, after = text[begin - 1 : begin], text[close + 1 : close + 2]
     match sign:
-        case "[":
+        case "[" | "{":
             return before.isalnum()
         case "<":
             return not inside or inside[0].isspace() or (before.isalnum() and inside[0] != "/")

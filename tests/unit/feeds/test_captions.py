@@ -150,6 +150,8 @@ def test_only_an_empty_line_and_a_time_line_end_a_webvtt_cue(spoken: list[list[s
         ("00: 00: 01, 000 -> 00: 00: 03,000", 1000),
         ("00:00:01:500 --> 00:00:03:000", 1500),
         ("00:00:01.5000000 --> 00:00:02.0000000 X1:40 X2:600", 1500),
+        ("-00:00:01,000 --> 00:00:02,000", 0),
+        ("00:00:-1,-500 --> -00:00:00,100", 0),
     ],
 )
 def test_a_time_line_is_read_as_people_write_it(line: str, start_ms: int) -> None:
@@ -165,7 +167,6 @@ def test_a_time_line_is_read_as_people_write_it(line: str, start_ms: int) -> Non
         "1\n00:00:O1,000 --> 00:00:02,000\nsecret",
         "1\n00:00:01,000 -->\nsecret",
         "1\n--> 00:00:02,000\nsecret",
-        "1\n-00:00:01,000 --> 00:00:02,000\nsecret",
         "WEBVTT\n\n00:00:01.x --> 00:00:02.000\nsecret",
     ],
 )
@@ -217,6 +218,9 @@ def test_an_arrow_in_spoken_text_is_no_time_line() -> None:
         ("do *come* in", "do *come* in"),
         ("*upbeat music*", ""),
         ("【音乐】", ""),
+        ("{laughs} come {um} in ｛笑声｝", "come um in"),
+        ("〖门铃〗 [äh] 你好", "äh 你好"),
+        ("\\frac{1} of it", "\\frac{1} of it"),
         ("（小王）你好", "你好"),
         ("这个数（大约十）很大", "这个数（大约十）很大"),
         ("it is -10 or\n- ten", "it is -10 or ten"),
@@ -251,6 +255,10 @@ def test_sounds_and_remarks_are_looked_for_in_the_whole_cue(text: str, spoken: s
         ("Agent: ", "Agent"),
         ("Dr. van der Berg:\n", "Dr. van der Berg"),
         ("小王：", "小王"),
+        ("話者A：", "話者A"),
+        ("发言人 1：", "发言人 1"),
+        ("&lt;SPEAKER_00&gt; ", "SPEAKER_00"),
+        ("<SPEAKER_00> ", "SPEAKER_00"),
         ("<v Anna Berg>", "Anna Berg"),
     ],
 )
@@ -276,7 +284,7 @@ def test_names_at_every_cue_need_not_recur(gap: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("form", ["[{}] {}", "({}) {}", "{}\n{}", "{}: {}"])
+@pytest.mark.parametrize("form", ["[{}] {}", "({}) {}", "{}\n{}", "{}: {}", "{} – {}", "{}—{}", "{} | {}"])
 @pytest.mark.parametrize("names", [("ANNA", "TOM"), ("Anna Berg", "Tom")])
 def test_names_that_recur_name_the_speakers_without_a_colon(form: str, names: tuple[str, str]) -> None:
     turns = [(names[0], "come"), (names[1], "yes"), (names[0], "then go")]

@@ -13,7 +13,7 @@ from caesura.worker.errors import FatalError
 from caesura.worker.feeds.file_format import FileFormat, SpeechFormat
 from caesura.worker.feeds.formats.text import SpokenLines
 from caesura.worker.feeds.hypothesis import UnreadableMessageError
-from caesura.worker.feeds.lines import read_lines
+from caesura.worker.feeds.lines import read_lines, readable_lines
 from caesura.worker.feeds.messages import json_messages
 from caesura.worker.feeds.recognisers.catalogue import RecogniserName
 from caesura.worker.feeds.recorded_speech import RecordedSpeech
@@ -289,6 +289,27 @@ def test_labels_in_a_text_name_its_sessions_and_are_not_spoken() -> None:
     }
 
 
+@pytest.mark.parametrize("form", ["{0}. {1}: {2}", "({0}) {1}: {2}", "{1} – {2}", "{1}—{2}", "{1} -- {2}", "{1}\t{2}"])
+def test_names_that_recur_behind_a_number_or_before_a_dash_are_labels(form: str) -> None:
+    turns = [("Anna", "good morning"), ("Tom", "hi"), ("Anna", "fine - or so"), ("Tom", "yes"), ("Moderator", "thanks")]
+    text = "".join(form.format(at, name, words) + "\n" for at, (name, words) in enumerate(turns, start=1))
+    assert said(read(text)) == {f"talk-7-{at}/{name}": words for at, (name, words) in enumerate(turns, start=1)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. Red Apples: sweet\n2. Green Pears: soft\n",
+        "1. buy: milk\n2. buy: bread\n",
+        "Yes – I do\nNo – I do not\nYes – I do\nNo – why\n",
+        "Monday – closed\nTuesday – open\nWednesday – open\n",
+        "Anna – the tall one – came\nand so did Tom\nthen Anna – again – left\nand it was late\nso we left\n",
+    ],
+)
+def test_lists_and_dashes_in_prose_are_spoken(text: str) -> None:
+    assert list(said(read(text)).values()) == text.splitlines()
+
+
 def test_speakers_on_lines_of_their_own_are_not_spoken() -> None:
     assert said(read("SPEAKER: S1\nso we go\nSPEAKER: S2\nyes\n", "a.txt")) == {
         "a-7-2/S1": "so we go",
@@ -354,12 +375,24 @@ def test_wide_characters_are_named_and_no_sound(encoding: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "head", [b"RIFF\x10\0\0\0WAVEfmt ", b"ID3\4\0", b"\xff\xfb\x90\n", b"OggS\0", b"\0\0\0\x20ftypM4A"]
+    ("head", "kind"),
+    [
+        (b"RIFF\n\0\0\0WAVEfmt ", "WAV sound: give it to a recogniser"),
+        (b"ID3\4\0", "MP3 sound"),
+        (b"\xff\xfb\x90\n", "MP3 sound"),
+        (b"OggS\0", "Ogg sound"),
+        (b"\0\0\0\nftypM4A", "MPEG-4 sound"),
+        (b"%PDF-1.7\n", "PDF: save it as plain text"),
+        (b"PK\3\4" + b"\0" * 26 + b"[Content_Types].xml\nPK\3\4word/document.xml", "a Word document"),
+        (b"PK\3\4" + b"\0" * 26 + b"mimetypeapplication/vnd.oasis.opendocument.text", "an OpenDocument file"),
+        (b"PK\3\4" + b"\0" * 26 + b"talk.srt", "a zip archive or an office document: unpack it"),
+    ],
 )
-def test_sound_itself_is_refused_by_its_name(head: bytes, tmp_path: Path) -> None:
+def test_what_is_no_text_is_refused_by_its_kind(head: bytes, kind: str, tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(head + b"\xf0\0\n")
-    with pytest.raises(FatalError, match=r"is sound: what a recogniser heard in it can be read"):
-        list(read_lines(str(tmp_path / "a.bin")))
+    for line_reader in (read_lines, readable_lines):
+        with pytest.raises(FatalError, match=rf"a\.bin is {kind}"):
+            list(line_reader(str(tmp_path / "a.bin")))
 
 
 def test_transcripts_within_a_vcon_are_read_whoever_wrote_them() -> None:

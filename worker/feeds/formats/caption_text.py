@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from caesura.worker.feeds.times import clock_ms
 
 _LONGEST_VOICE = 40
-_TAG = re.compile(r"<(?![\s<>])([^<>]*)>|\{\\[^{}]*\}")
+_TAG = re.compile(r"<(?![\s<>]|(?i:speaker|spk)[ _-]?\w{1,3}>)([^<>]*)>|\{\\[^{}]*\}")
 _LINE_BREAK = "\\N"  # SubStation Alpha's, left in captions that were made of it
 _NO_CHARACTER = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{7,});?")
 _STAMP = re.compile(r"(?:\d+:)?\d+:\d+\.\d{3}")

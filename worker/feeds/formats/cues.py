@@ -10,8 +10,8 @@ https://datatracker.ietf.org/doc/html/rfc8216#section-3.5
 - ``X-TIMESTAMP-MAP`` of a segment moves the times of its cues against those of the first segment.
 
 Times are read as people and tools write them: a comma, a point or a colon before the fraction, hours or minutes left
-out, minutes over 59, one dash in the arrow. A time line that cannot be read is an error, for its words would have no
-place.
+out, minutes over 59, one dash in the arrow, a sign for what is before the beginning. A time line that cannot be read is
+an error, for its words would have no place.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from caesura.worker.feeds.refusal import BadLineError
 from caesura.worker.feeds.times import clock_ms
 
-_TIME = r"(?:(?:\d{1,6}\s?:\s?)?\d{1,6}\s?:\s?\d{1,2}(?:\s?[.,:]\s?\d{1,9})?|\d{1,6}[.,]\d{1,9})"
+_TIME = r"(?:-?(?:\d{1,6}\s?:\s?)?-?\d{1,6}\s?:\s?-?\d{1,2}(?:\s?[.,:]\s?-?\d{1,9})?|-?\d{1,6}[.,]\d{1,9})"
 _ARROW = r"(?:[-–—]{1,3}\s?>|→|=>)"
 _TIME_LINE = re.compile(rf"\s{{0,9}}({_TIME})\s{{0,9}}{_ARROW}\s{{0,9}}({_TIME})(?:\s([^:%]*)|\s.*)?$")
 _LIKE_CLOCK = r"\d{1,3}\s?[:;.]\s?\d{1,2}\s?[:;.,]\s?\d{1,3}(?:\s?[;.,]\s?\d{1,9})?"
@@ -163,7 +163,7 @@ def _times(line: str) -> tuple[int, int] | None:
     match = _TIME_LINE.match(line.translate(_WIDE))
     if match is None:
         return None
-    begin_ms, end_ms = clock_ms(match[1]), clock_ms(match[2])
+    begin_ms, end_ms = (0 if "-" in time else clock_ms(time) for time in match.group(1, 2))
     return None if begin_ms is None or end_ms is None else (begin_ms, max(begin_ms, end_ms))
 
 

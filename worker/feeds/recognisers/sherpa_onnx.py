@@ -74,7 +74,7 @@ class SherpaOnnx:
 
 
 def _words(message: Message) -> tuple[HeardWord, ...]:
-    spoken = text(message, "text")
+    spoken = text(message, "text").replace("▁", " ")
     tokens, starts = written_list(message, "tokens"), written_list(message, "timestamps")
     begin_ms = seconds_ms(message.get("start_time")) or 0
     if len(tokens) == len(starts) and all(isinstance(token, str) for token in tokens):
