@@ -99,15 +99,14 @@ class Model:
         given: object = words
         if not isinstance(given, Mapping):
             raise ArgumentError("sessions with their words are wanted: feed({session: words})")
-        for key in given:
-            if not isinstance(key, Session):
-                raise ArgumentError(f"the keys are sessions, which model.session() makes, not {type(key).__name__}")
+        _refuse_others(given)
         frozen = self.decode([session.says(spoken) for session, spoken in words.items()])
         return {session: frozen.get(session.name, []) for session in words}
 
     def end(self, sessions: Iterable[Session]) -> dict[Session, list[Segment]]:
         """End many sessions at once. Returns what froze, by session."""
         ending = list(dict.fromkeys(sessions))
+        _refuse_others(ending)
         frozen = self.decode([Said(session=session, session_end=True) for session in ending])
         return {session: frozen.get(session.name, []) for session in ending}
 
@@ -203,6 +202,13 @@ def _refuse_unserved(lang: str, served: Collection[str]) -> None:
         raise ArgumentError(f"a language is a text (en), not {type(given).__name__}")
     if (told := unserved(lang, served, so="")) is not None:
         raise ArgumentError(told)
+
+
+def _refuse_others(given: Iterable[object]) -> None:
+    """Raise ArgumentError where something is no session, such as a session's name."""
+    for one in given:
+        if not isinstance(one, Session):
+            raise ArgumentError(f"sessions are wanted, which model.session() makes, not {type(one).__name__}")
 
 
 class _Turns:

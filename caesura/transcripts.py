@@ -21,6 +21,9 @@ def read_recording(path: str | Path, *, lang: str = "en", format: str = "auto") 
     lang: of what names none itself. format: what the file is, where what stands in it does not say so. ArgumentError
     for a format that there is not, CaesuraError naming the file and what is wrong with it.
     """
+    texts: tuple[object, object] = (path, lang)
+    if not isinstance(texts[0], str | Path) or not isinstance(texts[1], str):
+        raise ArgumentError("a file's path and a language are wanted: read('call.json', lang='en')")
     try:
         given = format_named(format)
     except ValueError:

@@ -222,12 +222,20 @@ def test_the_sides_of_a_call_stand_side_by_side_under_their_names(browser: Brows
             words="good day-stop",
             session_end=True,
         )
-        say(page, session="7/b", conversation=call, role="customer", words="hello there-stop", session_end=True)
+        say(
+            page,
+            session="7/b",
+            conversation=call,
+            speaker="1",
+            role="customer",
+            words="hello there-stop",
+            session_end=True,
+        )
         say(page, session="later", words="alone too-stop", session_end=True)
         page.wait_for("document.querySelectorAll('.call .w.frozen').length === 4")
         page.wait_for("document.querySelectorAll('article').length === 4")
         assert text(page, ".call > h2") == call
-        assert text(page, ".call article h2 span") == "Anna Berg, agent|customer"
+        assert text(page, ".call article h2 span") == "Anna Berg, agent|Speaker 1, customer"
         assert sorted(text(page, "main > article h2 span").split("|")) == ["later", "other"]
         boxes = "[...document.querySelectorAll('.call article')].map((one) => one.getBoundingClientRect())"
         assert page.value(f"(([a, b]) => a.top === b.top && a.right <= b.left && b.right > 1200)({boxes})")

@@ -109,10 +109,10 @@ def transcribe(
     failed = False
     for number, file in enumerate(files):
         transcription = _Transcription(engine=engine, settings=settings, wanted=wanted, captions=captions)
+        headed = len(files) > 1 and file not in targets and wanted.output not in _LINES
+        head = ("\n" if number else "") + f"{shown_name(file)}\n\n" if headed else ""
         try:
-            if len(files) > 1 and file not in targets and wanted.output not in _LINES:
-                write(("\n" if number else "") + f"{shown_name(file)}\n\n")
-            failed |= not transcription.write(file, targets.get(file))
+            failed |= not transcription.write(file, targets.get(file), head=head)
         except CaesuraError as error:
             if len(files) == 1:
                 raise
@@ -149,10 +149,14 @@ class _Transcription:
     wanted: TranscriptOptions
     captions: CaptionOptions
 
-    def write(self, file: str, target: Path | None) -> bool:
-        """Write a file's transcript and say on stderr what came of it; False where words of it were refused."""
+    def write(self, file: str, target: Path | None, *, head: str = "") -> bool:
+        """Write a file's transcript and say on stderr what came of it; False where words of it were refused.
+
+        head: to print before a transcript, once the file is open.
+        """
         wanted = self.wanted
         recording = open_recording(file, lang=wanted.lang, given=format_named(wanted.given), agreement=wanted.agree)
+        write(head)
         decoder = RecordingDecoder(self.engine, self.settings.decoding)
         count = SpeechCount()
         live = file == "-" or wanted.output is TranscriptForm.OMNISTEVAL  # its delays are of each event

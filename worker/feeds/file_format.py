@@ -187,4 +187,4 @@ def _first_objects(text: str) -> list[dict[str, object]] | None:
 
 
 def _refusal(name: str, why: str, *, sent: str = "nothing was sent") -> FatalError:
-    return FatalError(f"{shown_name(name)} {why}: {sent}. --format says what it is: {', '.join(FORMATS[1:])}")
+    return FatalError(f"{shown_name(name)} {why}: {sent}. If it is another format, name that one (--format)")

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from caesura.schemas.segments import Segment
 from caesura.worker.core.overlays.rules import NO_OVERLAYS, OverlayRules
 from caesura.worker.core.rendering.cleaning import Cleaning
 from caesura.worker.core.rendering.conversation import Characteristics, Placed, SideTalk, characteristics_of
@@ -23,14 +24,12 @@ _ROLES = frozenset({"AGENT", "CUSTOMER"})
 def contact_lens_json(placed: Sequence[Placed], cleaning: Cleaning, overlays: OverlayRules = NO_OVERLAYS) -> str:
     """Return the segments of a conversation, in order, as one JSON object and a line break.
 
-    A participant is called by its role where that is ``agent`` or ``customer``, else by its side's name. A segment of
-    which nothing is left when fillers and repairs are left out is no turn.
+    A participant is called by its role where that, its channel or its speaker is called ``agent`` or ``customer``, else
+    by its side's name. A segment of which nothing is left when fillers and repairs are left out is no turn.
     """
     numbers = characteristics_of(placed)
-    roles = {one.segment.session: (one.segment.role or "").upper() for one in placed}
-    names = {
-        side.session: roles[side.session] if roles[side.session] in _ROLES else side.name for side in numbers.sides
-    }
+    roles = {one.segment.session: _role(one.segment) for one in placed}
+    names = {side.session: roles[side.session] or side.name for side in numbers.sides}
     turns = []
     for one in placed:
         text = render_segment(one.segment, Style.FLUENT, cleaning=cleaning, overlays=overlays).text
@@ -50,13 +49,18 @@ def contact_lens_json(placed: Sequence[Placed], cleaning: Cleaning, overlays: Ov
         "JobStatus": "COMPLETED",
         "LanguageCode": placed[0].segment.lang if placed else "",
         "Participants": [
-            {"ParticipantId": name, "ParticipantRole": roles[session] if roles[session] in _ROLES else "CUSTOM"}
-            for session, name in names.items()
+            {"ParticipantId": name, "ParticipantRole": roles[session] or "CUSTOM"} for session, name in names.items()
         ],
         "ConversationCharacteristics": _characteristics(numbers, names),
         "Transcript": turns,
     }
     return msgspec.json.format(msgspec.json.encode(whole), indent=2).decode() + "\n"
+
+
+def _role(segment: Segment) -> str:
+    """Return the role of a segment's side, in capitals; empty where it is none of Contact Lens'."""
+    named = (name.upper() for name in (segment.role, segment.channel, segment.speaker) if name)
+    return next((name for name in named if name in _ROLES), "")
 
 
 def _characteristics(numbers: Characteristics, names: dict[str, str]) -> dict[str, object]:

@@ -334,6 +334,9 @@ def test_errors_are_of_one_kind(call: Path, tmp_path: Path) -> None:
     for wrong in (
         lambda: caesura.read(tmp_path / "missing.json"),
         lambda: caesura.read(call, format="vt"),
+        lambda: caesura.read(7),  # type: ignore[arg-type]
+        lambda: caesura.read(call, lang=7),  # type: ignore[arg-type]
+        lambda: model().transcribe(7),  # type: ignore[arg-type]
         lambda: session.feed(["two words"]),
         lambda: model().session(emision="settled"),
         lambda: caesura.load("xx"),
@@ -345,8 +348,10 @@ def test_errors_are_of_one_kind(call: Path, tmp_path: Path) -> None:
 
 
 def test_feed_says_that_its_keys_are_sessions() -> None:
-    with pytest.raises(caesura.ArgumentError, match=r"the keys are sessions, which model.session\(\) makes, not str"):
+    with pytest.raises(caesura.ArgumentError, match=r"sessions are wanted, which model.session\(\) makes, not str"):
         model().feed({"agent": "hello"})  # type: ignore[dict-item]
+    with pytest.raises(caesura.ArgumentError, match=r"sessions are wanted, which model.session\(\) makes, not str"):
+        model().end(["agent"])  # type: ignore[list-item]
 
 
 def test_captions_of_a_text_are_refused(tmp_path: Path) -> None:

@@ -124,6 +124,13 @@ def test_an_unwritable_transcript_is_reported_before_reading(
     assert told in done.err
 
 
+def test_a_file_that_cannot_be_read_has_no_heading(terminal: Terminal, call: str) -> None:
+    done = terminal.run("transcribe", "no-such.srt", call)
+    assert done.status == 1
+    assert "no-such.srt" not in done.out
+    assert call in done.out
+
+
 def test_a_call_is_written_as_contact_lens_writes_it(terminal: Terminal, call: str) -> None:
     written = json.loads(terminal.run("transcribe", call, "--output", "contact-lens").out)
     assert [one["ParticipantId"] for one in written["Participants"]] == ["Mona", "Ilya"]
@@ -136,6 +143,19 @@ def test_a_call_is_written_as_contact_lens_writes_it(terminal: Terminal, call: s
     assert talk == {"Mona": {"TotalTimeMillis": 4_400}, "Ilya": {"TotalTimeMillis": 1_100}}
     assert numbers["NonTalkTime"]["TotalTimeMillis"] == 4_500
     assert numbers["Interruptions"]["TotalCount"] == 0
+
+
+def test_roles_of_a_call_are_kept_where_its_speakers_are_called_so(terminal: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "a.vtt").write_text(
+        "WEBVTT\n\n00:01.000 --> 00:02.000\nAgent: good day\n\n00:02.000 --> 00:03.000\nCustomer: yes\n",
+        encoding="utf-8",
+    )
+    written = terminal.run("transcribe", str(tmp_path / "a.vtt"), "--output", "contact-lens").out
+    (tmp_path / "a.json").write_text(written, encoding="utf-8")
+    again = terminal.run("transcribe", str(tmp_path / "a.json"), "--output", "contact-lens").out
+    for one in (written, again):
+        roles = [(who["ParticipantId"], who["ParticipantRole"]) for who in json.loads(one)["Participants"]]
+        assert roles == [("AGENT", "AGENT"), ("CUSTOMER", "CUSTOMER")]
 
 
 def test_a_call_as_a_vcon_is_read_as_the_same_call(terminal: Terminal, call: str, tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def _turn(turn: Message, names: dict[str, str], *, live: bool) -> Hypothesis:
 
 def _words(items: list[Message], speaker_at: Callable[[int | None], str] | None = None) -> Iterator[HeardWord]:
     for item in items:
-        if (text(item, "Type") or text(item, "type")) == "punctuation":
+        if (text(item, "Type") or text(item, "type") or text(item, "ItemType")) == "punctuation":
             continue
         best = next(iter(objects(item, "alternatives") or objects(item, "Alternatives")), {})
         known = speaker_at(seconds_ms(item.get("start_time"))) if speaker_at is not None else ""

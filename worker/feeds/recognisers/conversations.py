@@ -15,10 +15,12 @@ https://learn.microsoft.com/en-us/azure/communication-services/concepts/call-aut
 - Twilio posts forms, here as objects: ``TranscriptionData`` is JSON in a text, ``Track`` tells the sides apart. Its
   ``transcription-stopped`` ends a session that is served, and so does Bandwidth's ``realTimeTranscriptionStopped``.
   ConversationRelay's ``prompt`` has ``voicePrompt`` and ``last``. Its Conversational Intelligence has ``sentences``,
-  which its library for Node names otherwise. A recording's callback has ``TranscriptionText``.
+  which its library for Node names otherwise. A recording's callback has ``TranscriptionText``, one of ``<Gather>``
+  ``SpeechResult``.
 - jambonz posts ``speech`` with Google's ``alternatives``, whatever recogniser it uses; ``channel_tag`` tells the sides
   apart. Over its WebSocket the same stands in ``data``, with several ``transcripts``.
-- Bandwidth sends Amazon's items with a ``track``; times are dates. What it posts has no words but a link.
+- Bandwidth sends Amazon's items with a ``track``; times are dates. What it posts has no words but a link. A
+  recording's ``transcripts`` have speakers.
 - Azure Communication Services writes times as ticks, and phrases for display.
 """
 
@@ -47,7 +49,12 @@ from caesura.worker.feeds.times import clock_ms, date_ms, ms, seconds_ms, ticks_
 _LONGEST_CALL_MS = 10 * 365 * 24 * 3_600_000
 _LINES_KEPT = 64
 _AGENTS_USER = "user_input_transcribed"
-_PARTICIPANT = ("transcribedParticipantIdentity", "transcribed_participant_identity")
+_PARTICIPANT = (
+    "transcribedParticipantIdentity",
+    "transcribed_participant_identity",
+    "participantIdentity",
+    "participant_identity",
+)
 _TWILIO_WORD = WordFields(text="word", start="start_time", end="end_time")
 _TWILIO_NODE_WORD = WordFields(text="word", start="startTime", end="endTime")
 _REAL_TIME = "realTimeTranscription"
@@ -78,7 +85,8 @@ def recognises_twilio(message: Message) -> bool:
     intelligence = isinstance(sentences, list) and all(isinstance(one, dict) and _is_sentence(one) for one in sentences)
     whole = "TranscriptionSid" in message and "TranscriptionText" in message
     one = _is_sentence(message) and either(message, "sentence_index", "sentenceIndex") is not None
-    return "TranscriptionEvent" in message or relayed or whole or one or (intelligence and bool(sentences))
+    gathered = "SpeechResult" in message and "CallSid" in message
+    return "TranscriptionEvent" in message or relayed or whole or one or gathered or (intelligence and bool(sentences))
 
 
 def _is_sentence(message: Message) -> bool:
@@ -95,7 +103,11 @@ def recognises_jambonz(message: Message) -> bool:
 def recognises_bandwidth(message: Message) -> bool:
     """Tell whether this is a message of Bandwidth's."""
     live = message.get("eventType") == "transcription" and "track" in message
-    return live or _REAL_TIME in message or ("tracks" in message and "transcriptionId" in message)
+    whole = message.get("transcripts")
+    recorded = isinstance(whole, list) and any(
+        isinstance(one, dict) and {"speaker", "text"} <= set(one) for one in whole
+    )
+    return live or _REAL_TIME in message or ("tracks" in message and "transcriptionId" in message) or recorded
 
 
 def recognises_azure_communication(message: Message) -> bool:
@@ -247,8 +259,8 @@ class Twilio(_Reader):
             yield Hypothesis(words=spread_text(prompt), final=last, utterance_end=last)
         elif text(message, "TranscriptionEvent") == "transcription-stopped":
             yield Hypothesis(stopped=True)
-        elif "TranscriptionText" in message:
-            yield Hypothesis(words=spread_text(text(message, "TranscriptionText")), final=True, utterance_end=True)
+        elif (whole := either(message, "TranscriptionText", "SpeechResult")) is not None:
+            yield Hypothesis(words=spread_text(str(whole)), final=True, utterance_end=True)
         for sentence in objects(message, "sentences") or ([message] if _is_sentence(message) else []):
             start_ms = seconds_ms(either(sentence, "start_time", "startTime"))
             end_ms = seconds_ms(either(sentence, "end_time", "endTime"))
@@ -304,6 +316,9 @@ class Bandwidth(_Reader):
         for track in objects(message, "tracks"):
             words = spread_text(text(track, "transcript"))
             yield Hypothesis(words=words, stream=text(track, "track"), final=True, utterance_end=True)
+        for said in objects(message, "transcripts"):
+            words = spread_text(text(said, "text"), speaker=name_of(said.get("speaker"), "speaker"))
+            yield Hypothesis(words=words, final=True, utterance_end=True)
 
     def _word(self, item: Message) -> HeardWord:
         return HeardWord(

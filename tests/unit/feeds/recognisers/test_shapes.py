@@ -552,6 +552,38 @@ SHAPES = {
         {"TranscriptionSid": "a", "TranscriptionStatus": "completed", "TranscriptionText": "good day"}
         """,
     ),
+    "twilio's gather": shape(
+        "twilio",
+        {"": [("good", None, None), ("day", None, None)]},
+        r"""
+        {"CallSid": "a", "SpeechResult": "good day.", "Confidence": "0.9", "Language": "en-US"}
+        """,
+    ),
+    "bandwidth's recording": shape(
+        "bandwidth",
+        {"/0": [("good", None, None)], "/1": [("day", None, None)]},
+        r"""
+        {"transcripts": [{"speaker": 0, "text": "good", "confidence": 0.9}, {"speaker": 1, "text": "day."}]}
+        """,
+    ),
+    "livekit's segments in a browser": shape(
+        "livekit",
+        {"/anna": [("good", None, None), ("day", None, None)]},
+        r"""
+        {"participantIdentity": "anna", "segments": [{"id": "a", "text": "good", "final": false}]},
+        {"participantIdentity": "anna", "segments": [{"id": "a", "text": "good day.", "final": true}]}
+        """,
+    ),
+    "amazon's analysed call as it comes": shape(
+        "aws",
+        {"/AGENT": GOOD_DAY},
+        r"""
+        {"UtteranceEvent": {"UtteranceId": "a", "ParticipantRole": "AGENT", "IsPartial": false, "Items": [
+          {"ItemType": "pronunciation", "Content": "good", "BeginOffsetMillis": 100, "EndOffsetMillis": 400},
+          {"ItemType": "pronunciation", "Content": "day", "BeginOffsetMillis": 500, "EndOffsetMillis": 900},
+          {"ItemType": "punctuation", "Content": "."}]}}
+        """,
+    ),
     "youtube's written captions": shape(
         "youtube",
         {
