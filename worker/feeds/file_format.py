@@ -16,7 +16,7 @@ from caesura.worker.errors import FatalError
 from caesura.worker.feeds.foreign_files import data_of_line, foreign_first_line, foreign_format, is_lone_value
 from caesura.worker.feeds.formats.ctm import is_ctm
 from caesura.worker.feeds.formats.cues import is_time_line
-from caesura.worker.feeds.json_text import is_cut_off, json_value_at, with_decimal_points
+from caesura.worker.feeds.json_text import is_cut_off, json_value, json_value_at, with_decimal_points
 from caesura.worker.feeds.lines import shown_name
 from caesura.worker.feeds.recognisers.catalogue import RecogniserName, recogniser_of
 from caesura.worker.feeds.vcons import within_vcon
@@ -83,7 +83,7 @@ def recognised_format(name: str, head: Sequence[str]) -> SpeechFormat:
         raise _refusal(name, _UNKNOWN_JSON)
     if lines and lines[0].startswith(("{", "[")) and (other := foreign_first_line(lines[0])) is not None:
         raise _refusal(name, f"looks like {other}")
-    if lines and lines[0].startswith(("{", "[")) and (found := _json_format(name, "\n".join(lines))) is not None:
+    if lines and lines[0].startswith(("{", "[")) and (found := _json_format(name, "\n".join(lines), head)) is not None:
         return found
     if found := _written_format(lines):
         return found
@@ -127,11 +127,13 @@ def _written_format(lines: Sequence[str]) -> FileFormat | None:
     return FileFormat.CTM if words and 2 * sum(map(is_ctm, words)) > len(words) else None  # its reader names the others
 
 
-def _json_format(name: str, text: str) -> SpeechFormat | None:
-    """Return the format of JSON; None where it is none after all."""
+def _json_format(name: str, text: str, head: Sequence[str]) -> SpeechFormat | None:
+    """Return the format of JSON; None where it is none after all. text: the head's lines that are not blank."""
     messages = _first_objects(text)
     if messages is None and is_cut_off(text) and Path(name).suffix not in _BY_ENDING:
         raise _refusal(name, "is JSON that is cut off: the file is incomplete")
+    if messages is None and text.startswith("{") and is_cut_off(text.partition("\n")[0]):
+        raise _refusal(name, f"is not JSON: line {_line_of_fault(head)} has what no value has")
     if messages is None:
         return FileFormat.JSONL if text.startswith("{") else None
     for message in messages:
@@ -143,6 +145,15 @@ def _json_format(name: str, text: str) -> SpeechFormat | None:
         return FileFormat.JSONL
     unread = (why for why, looks_so in _UNREAD if any(map(looks_so, messages)))
     raise _refusal(name, next(unread, _UNKNOWN_JSON + _near(messages)))
+
+
+def _line_of_fault(head: Sequence[str]) -> int:
+    """Return the line at which lines of text are no JSON."""
+    try:
+        json_value("".join(head))
+    except JSONDecodeError as error:
+        return error.lineno
+    return 1
 
 
 def _is_chat(value: object) -> bool:

@@ -53,7 +53,7 @@ _BETWEEN = r"\s{0,3}(?:-{1,2}>|[-–~]|→)\s{0,3}"
 _SPAN = re.compile(rf"\[{_SPAN_TIME}{_BETWEEN}{_SPAN_TIME}\](?:\s|$)")
 _LOOSE_SPAN = re.compile(
     rf"(?:[^\s\[{{(]{{1,40}} )?[\[{{(]\s?{_SPAN_TIME}(?:{_BETWEEN}|,\s?){_SPAN_TIME}\s?[\]}})]:?(?:\s.*)?|"
-    rf"{_SPAN_TIME}{_BETWEEN}{_SPAN_TIME}:?\s.*|start[=:]\s?{_SPAN_TIME},?\s(?:stop|end)[=:]\s?{_SPAN_TIME}\b.*"
+    rf"{_SPAN_TIME}{_BETWEEN}{_SPAN_TIME}:?\s.*|\d{{1,6}}\.\d{{1,6}}\s+\d{{1,6}}\.\d{{1,6}}\s+\S.*|start[=:]\s?{_SPAN_TIME},?\s(?:stop|end)[=:]\s?{_SPAN_TIME}\b.*"
 )
 _STAMPED = re.compile(
     rf"{_DATE}(\d{{1,3}}:\d\d:\d\d(?:[.,]\d{{1,3}})?)\b.*|[\[(]({_CLOCK})[\])].*|({_CLOCK})|"
@@ -140,7 +140,11 @@ def _from_each(lines: Sequence[str]) -> list[str]:
 
 
 def _is_table(head: Sequence[str]) -> bool:
-    """Tell whether each line ends with a start and an end, or the first names such columns and is no sentence."""
+    """Tell whether each line has as many columns or ends with a start and an end, or the first names such columns."""
+    for sign in "\t|":
+        counts = {line.strip().count(sign) for line in head}
+        if len(head) > 2 and len(counts) == 1 and counts.pop() > 1:
+            return True
     times = [_TEXT_AND_TIMES.match(line.rstrip()) for line in head]
     if all(found is not None and float(found[1]) <= float(found[2]) for found in times):
         return True

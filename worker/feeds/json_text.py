@@ -49,19 +49,35 @@ def with_decimal_points(text: str) -> str:
     return _DECIMAL_COMMA.sub(r"\1.", text)
 
 
+class Brackets:
+    """Which objects, lists and texts are open in JSON, as its lines go by."""
+
+    def __init__(self) -> None:
+        self._opened: list[str] = []
+        self._is_json = True
+        self._in_text = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something is open, and all that was closed fits."""
+        return self._is_json and (self._in_text or bool(self._opened))
+
+    def take(self, text: str) -> None:
+        """Take what follows, which does not begin within a text in quotes."""
+        at = 0
+        while self._is_json and not self._in_text and (sign := _SIGN.search(text, at)) is not None:
+            at = sign.end()
+            if sign[0] in "{[":
+                self._opened.append("}" if sign[0] == "{" else "]")
+                self._is_json = len(self._opened) <= _DEEPEST
+            elif sign[0] in "}]":
+                self._is_json = bool(self._opened) and self._opened.pop() == sign[0]
+            elif len(sign[0]) == 1:
+                self._in_text = True  # a quote that nothing closes
+
+
 def is_cut_off(text: str) -> bool:
     """Tell whether a text breaks off within a value: something that it opens is never closed, all else fits."""
-    opened: list[str] = []
-    at = 0
-    while (sign := _SIGN.search(text, at)) is not None:
-        at = sign.end()
-        if sign[0] in "{[":
-            opened.append("}" if sign[0] == "{" else "]")
-            if len(opened) > _DEEPEST:
-                return False
-        elif sign[0] in "}]":
-            if not opened or opened.pop() != sign[0]:
-                return False
-        elif len(sign[0]) == 1:
-            return True  # a quote that nothing closes
-    return bool(opened)
+    brackets = Brackets()
+    brackets.take(text)
+    return brackets.is_open

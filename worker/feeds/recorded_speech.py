@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 
 from caesura.schemas.events import WordsEvent
@@ -16,6 +16,7 @@ from caesura.worker.feeds.formats import captions, ctm
 from caesura.worker.feeds.formats.jsonl import events_of_json_lines
 from caesura.worker.feeds.formats.text import events_of_text
 from caesura.worker.feeds.hypothesis import Hypothesis, UnreadableMessageError
+from caesura.worker.feeds.json_text import Brackets
 from caesura.worker.feeds.lines import shown_name
 from caesura.worker.feeds.messages import json_messages
 from caesura.worker.feeds.recognised_speech import RecognisedSpeech
@@ -50,9 +51,13 @@ class RecordedSpeech:
         """Return the format, recognised where it is ``auto``, and all lines. Raises FatalError: none that is read."""
         if given is not FileFormat.AUTO:
             return given, lines
-        head = list(islice(lines, 1))
-        while self._undecided(head) and (more := next(lines, None)) is not None:
+        head: list[str] = []
+        begun, brackets = False, Brackets()
+        while self._undecided(head, brackets) and (more := next(lines, None)) is not None:
             head.append(more)
+            if brackets.is_open or (not begun and _opens_json(more.strip(), live=self.name == "-")):
+                brackets.take(more)
+            begun = begun or bool(more.strip())
         found = recognised_format(self.name, head)
         every = chain(head, lines)
         return found, spoken_lines(self.name, every) if found is FileFormat.TEXT else every
@@ -104,10 +109,10 @@ class RecordedSpeech:
         if (doubt := check.warning(words)) is not None:
             raise FatalError(f"{shown_name(self.name)}: {doubt}")
 
-    def _undecided(self, head: list[str]) -> bool:
+    def _undecided(self, head: list[str], brackets: Brackets) -> bool:
         """Tell whether more lines could say more; what comes live on standard input is not kept waiting for them."""
-        if head and head[0].strip() in _OPENING:  # JSON over many lines says whose it is once it ends, at the margin
-            return len(head) < _LONGEST_VALUE_LINES and (len(head) == 1 or not head[-1].startswith(("}", "]")))
+        if brackets.is_open:  # JSON over many lines says whose it is once it ends
+            return len(head) < _LONGEST_VALUE_LINES
         text = "".join(head).strip() if self.name == "-" else ""
         return len(head) < LOOKED_AT_LINES and (not text or is_lone_value(text))
 
@@ -115,6 +120,11 @@ class RecordedSpeech:
     def _stem(self) -> str:
         stem = "stdin" if self.name == "-" else shown_name(Path(self.name).stem)
         return stem.encode("utf-8", "replace")[:_LONGEST_STEM_BYTES].decode(errors="ignore")
+
+
+def _opens_json(line: str, *, live: bool) -> bool:
+    """Tell whether a first line may be JSON's that goes on; of an array that comes live the first value says enough."""
+    return line in _OPENING or (not live and line.startswith(('{"', "{ ", '["', "[{", "[[", "[ ")))
 
 
 class _Counted:

@@ -5,8 +5,8 @@ replaced by spaces, one for one, so that places in the text stay.
 
 - ``[…]``, ``{…}``, ``【…】``, ``♪…♪``, ``<…>`` and ``!SIL`` are no speech; ``[UH]`` and ``(um)`` are fillers and are
   spoken, as is ``[unk]``: something was said.
-- ``(…)`` is none, unless it touches a word: ``f(x)``, ``price(s)``, ``(re)open``, or is a formula within a sentence,
-  ``(1 - p)``. Round brackets within a sentence of
+- ``(…)`` is none, unless it touches a word: ``f(x)``, ``price(s)``, ``(re)open``, or is a formula or an aside within a
+  sentence, ``(1 - p)``, ``(and so are you)``. Round brackets within a sentence of
   characters without spaces touch what stands beside them; at a line's beginning or as a whole line they do not count.
 - ``# … #`` around whole lines is sung, as ``♪ … ♪``.
 - A bracket, and a song, may go on in the next cues: ``CUE_END`` stands between cues.
@@ -44,6 +44,10 @@ _SOUND = re.compile(
     re.IGNORECASE,
 )
 _FORMULA = re.compile(r"[^:：]*[\d+=/*^][^:：]*")
+_ASIDE = re.compile(
+    r"(?:(?:and|or|but|which|because|if|i|we|you)(?:['’]\w{1,3})?|(?:it|that|there|he|she|they|what|who)['’]\w{1,2})\s+\S+\s+\S",
+    re.IGNORECASE,
+)  # how nobody describes a sound
 _TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
 _SENTENCE_ENDS = ".?!…。？！\n"
 
@@ -204,7 +208,8 @@ def _is_speech(text: str, begin: int, close: int, sign: str) -> bool:
             if any(char >= "\u3040" for char in inside) and _is_line(text, begin):
                 return False  # a speaker's name, as Chinese and Japanese captions begin with one
             formula = _FORMULA.fullmatch(inside) and not _TWO_LETTERS.search(inside) and not _is_line(text, begin)
-            return before.isalnum() or bool(formula) or (after.isalnum() and not any(map(str.isspace, inside)))
+            aside = not _is_line(text, begin) and _ASIDE.match(inside) and not any(map(_SOUND.match, inside.split()))
+            return before.isalnum() or bool(formula or aside) or (after.isalnum() and not any(map(str.isspace, inside)))
         case _:
             return bool(before.strip())
 

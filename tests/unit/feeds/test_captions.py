@@ -191,6 +191,12 @@ def test_cue_numbers_go_where_every_line_is_followed_by_an_empty_one() -> None:
     assert texts(content.replace("\n\n", "\n").replace("\n", "\r\n\r\n")) == "good morning all 12 yes"
 
 
+@pytest.mark.parametrize("setting", ["align;start", "region=fred", "line,0"])
+def test_a_mistyped_setting_beside_the_times_is_not_spoken(setting: str) -> None:
+    assert texts(f"WEBVTT\n\n00:01.000 --> 00:02.000 {setting}\nyes") == "yes"
+    assert texts("1\n00:00:01,000 --> 00:00:02,000 line one\nyes") == "line one yes"
+
+
 @pytest.mark.parametrize("rest", ["3\n00:", "3\n00:00:05,0", "3\n00:00:05,000 -\n"])
 def test_a_file_that_breaks_off_in_a_time_line_says_no_number(rest: str) -> None:
     content = srt((1000, 2000, "good morning"), (3000, 4000, "2 or"))
@@ -214,6 +220,8 @@ def test_an_arrow_in_spoken_text_is_no_time_line() -> None:
         ("♪ we go\n♪ we go on", ""),
         ("[uh] come [UM] in", "uh come UM in"),
         ("f(x) and g (or h) of x", "f(x) and g of x"),
+        ("you (and the rest of us) go (and he laughs)", "you (and the rest of us) go"),
+        ("it (that's a big one) and (you're all laughing) fell", "it (that's a big one) and fell"),
         ("come *coughs* in", "come in"),
         ("do *come* in", "do *come* in"),
         ("*upbeat music*", ""),

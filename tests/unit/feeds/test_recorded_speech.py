@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from caesura.worker.errors import FatalError
-from caesura.worker.feeds.file_format import FileFormat, SpeechFormat
+from caesura.worker.feeds.file_format import LOOKED_AT_LINES, FileFormat, SpeechFormat
 from caesura.worker.feeds.formats.text import SpokenLines
 from caesura.worker.feeds.hypothesis import UnreadableMessageError
 from caesura.worker.feeds.lines import read_lines, readable_lines
@@ -393,6 +393,23 @@ def test_what_is_no_text_is_refused_by_its_kind(head: bytes, kind: str, tmp_path
     for line_reader in (read_lines, readable_lines):
         with pytest.raises(FatalError, match=rf"a\.bin is {kind}"):
             list(line_reader(str(tmp_path / "a.bin")))
+
+
+@pytest.mark.parametrize("head", ["", "\n", " \n\n"])
+@pytest.mark.parametrize("first", ["{\n", "{ ", "{"])
+def test_a_value_over_many_lines_is_known_by_all_of_it(head: str, first: str) -> None:
+    words = [{"word": f"w{at}", "start": at, "end": at + 1} for at in range(200)]
+    value = {"results": {"channels": [{"alternatives": [{"transcript": "w", "words": words}]}]}}
+    content = head + json.dumps(value, indent=1).replace("{\n", first, 1)
+    assert content.count("\n") > LOOKED_AT_LINES
+    assert said(read(content, "a.json")) == {"a-7": " ".join(str(word["word"]) for word in words)}
+
+
+def test_what_comes_live_is_known_by_its_first_value() -> None:
+    speech = RecordedSpeech(name="-", lang="en", epoch=7, pace=Pace())
+    lines = iter(['[{"text": "so", "result": []},\n', "not asked for yet"])
+    found, _ = speech.format_of(lines, FileFormat.AUTO)
+    assert (found, list(lines)) == ("vosk", ["not asked for yet"])
 
 
 def test_transcripts_within_a_vcon_are_read_whoever_wrote_them() -> None:

@@ -32,6 +32,7 @@ _LIKE_TIME_LINE = re.compile(
     rf"\s{{0,9}}\d{{1,6}}(?:[:;][\d\s:;.,]{{1,30}}|(?:\.\d{{1,6}})?s\s{{0,9}}){_ARROW}\s{{0,9}}\d"
 )
 _TWO_CLOCKS = re.compile(rf"\s{{0,9}}{_LIKE_CLOCK}\s{{1,9}}{_LIKE_CLOCK}\s*$")
+_SETTING = re.compile(r"(?:align|line|position|region|size|vertical)\b[^\w\s]")  # one whose colon is mistyped
 _NUMBER = re.compile(r"#?(\d{1,9})[.:)]?")
 _WIDE = str.maketrans("：，．", ":,.")
 _CUT_TIME = re.compile(r"\d{1,3}:[\d:.,]{0,16}\s{0,9}-{0,2}")
@@ -170,7 +171,8 @@ def _times(line: str) -> tuple[int, int] | None:
 def _said_beside(line: str) -> list[str]:
     """Return the words that stand on a time line behind its times, where they are no settings of the cue."""
     match = _TIME_LINE.match(line.translate(_WIDE))
-    return [match[3].strip()] if match is not None and (match[3] or "").strip() else []
+    beside = (match[3] or "").strip() if match is not None else ""
+    return [beside] if beside and _SETTING.match(beside) is None else []
 
 
 def _is_header(line: str) -> bool:
