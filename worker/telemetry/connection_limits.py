@@ -24,6 +24,8 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
+from caesura.worker.telemetry.read_turns import ReadTurns
+
 _TURNED_AWAY_S = 0.5
 _OTHER_FILES = 64
 _FEWEST = 16
@@ -57,6 +59,7 @@ class ConnectionLimits:
     """most: sockets at once. within_s: what a TLS handshake, a request and its answer may take together."""
 
     def __init__(self, *, most: int, within_s: float) -> None:
+        self.turns = ReadTurns()
         self._most = most
         self._within_s = within_s
         self._waiting: dict[Peer, _Guest] = {}

@@ -25,19 +25,79 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from typing_extensions import override
 from uvicorn._types import ASGIReceiveCallable, ASGISendCallable, Scope
+from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from caesura.worker.errors import FatalError
 from caesura.worker.telemetry.connection_limits import ConnectionLimits, LimitedSocket, most_sockets
 from caesura.worker.telemetry.health import Health
+from caesura.worker.telemetry.read_turns import PIECE_BYTES, ReadTurn
 
 
 class HttpProtocol(H11Protocol):
-    """Tells the doorway of its requests: uvicorn alone would wait for ever for one that does not come."""
+    """Tells the doorway of its requests: uvicorn alone would wait for ever for one that does not come.
+
+    What has come is read a piece a turn, and the next request of a connection waits for its turn: chunks of a byte, or
+    many requests at once, hold nobody else up.
+    """
 
     def __init__(self, doorway: ConnectionLimits, **given: Any) -> None:  # noqa: ANN401 - uvicorn's own
         super().__init__(**given)
         self._doorway = doorway
+        self._unread = bytearray()
+        self._turn = ReadTurn(doorway.turns, self._read)
+        self._reads = self._has_more = False
+
+    @override
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.flow = FlowControl(cast("asyncio.Transport", self))
+
+    def pause_reading(self) -> None:
+        """Read no more: the request is not answered yet, or much of its body waits to be used."""
+        self.transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Read on, in turn."""
+        if self._turn.is_asked or self._reads:
+            return
+        if self._has_more or self._unread:
+            self.transport.pause_reading()
+            self._turn.ask()
+        else:
+            self.transport.resume_reading()
+
+    @override
+    def data_received(self, data: bytes) -> None:
+        self._unread += data
+        self.resume_reading()
+
+    @override
+    def handle_events(self) -> None:
+        if self._reads:
+            super().handle_events()
+        else:
+            self._has_more = True
+            self.resume_reading()
+
+    def _read(self) -> None:
+        if self.transport.is_closing():
+            return
+        self._reads = True
+        try:
+            if self._has_more:
+                self._has_more = False
+                self.handle_events()
+            elif self._unread and not self.flow.read_paused:
+                piece = bytes(self._unread[:PIECE_BYTES])
+                del self._unread[:PIECE_BYTES]
+                super().data_received(piece)
+        finally:
+            self._reads = False
+        if self.transport.get_protocol() is not self:
+            self.transport.resume_reading()
+        elif not self.flow.read_paused:
+            self.resume_reading()
 
     @override
     def send_400_response(self, msg: str) -> None:
@@ -61,6 +121,7 @@ class HttpProtocol(H11Protocol):
     @override
     def connection_lost(self, exc: Exception | None) -> None:
         self._doorway.left(self.client)
+        self._unread.clear()
         super().connection_lost(exc)
 
 

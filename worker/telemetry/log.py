@@ -41,10 +41,12 @@ class SaidLately:
         return False
 
 
+ALIKE_S = 60.0
+"""Of lines that are alike, one in so long a time is written."""
+
 _KAFKA_LOGGER = "caesura.kafka"
 _MAX_FRAMES = 12
 _STATE_AND_COUNT = re.compile(r" \(after .*\)$")
-_ALIKE_S = 60.0
 
 
 class Log(Protocol):
@@ -107,17 +109,18 @@ def forward_library_logs(log: Log, level: int = logging.WARNING) -> None:
 
 
 class _Forward(logging.Handler):
-    """librdkafka repeats itself ten times a second while a broker is away: of lines that are alike, one a minute."""
+    """Of lines that are alike, one a minute: librdkafka repeats itself ten times a second while a broker is away."""
 
     def __init__(self, log: Log) -> None:
         super().__init__()
         self._log = log
-        self._said = SaidLately(within_s=_ALIKE_S)
+        self._said = SaidLately(within_s=ALIKE_S)
 
     def emit(self, record: logging.LogRecord) -> None:
         say = self._log.error if record.levelno >= logging.ERROR else self._log.warning
         if record.name != _KAFKA_LOGGER:
-            say("foreign_log", logger=record.name, error=_kind(record))
+            if not self._said.asked((record.name, kind := _kind(record)), record.created):
+                say("foreign_log", logger=record.name, error=kind)
         elif not self._said.asked(
             _STATE_AND_COUNT.sub("", text := record.getMessage()[:OWN_TEXT_LENGTH]), record.created
         ):

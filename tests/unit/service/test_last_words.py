@@ -21,17 +21,20 @@ from websockets.client import ClientProtocol
 from websockets.uri import parse_uri
 
 from caesura.schemas.events import SessionOptions, Word, WordsEvent
+from caesura.schemas.labels import Labels
 from caesura.schemas.segments import Cause, Segment
 from caesura.schemas.tentative import Tentative
 from caesura.schemas.versions import EVENT_VERSION
 from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.core.decoding.admission import AdmissionDecision
 from caesura.worker.core.language.labelling import LabelRequest
 from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.core.overlays.beside import Beside
+from caesura.worker.core.session.session import Session
 from caesura.worker.core.session.stream import StreamingLabeller
 from caesura.worker.service.clients.client_event import ClientEvent
 from caesura.worker.service.clients.decoding_thread import DecodingThread
-from caesura.worker.service.clients.session_pool import SessionPool
+from caesura.worker.service.clients.session_pool import PoolTurn, SessionPool
 from caesura.worker.service.server.messages import ServeReason
 from caesura.worker.service.server.server import _configured, _WebSocketProtocol
 from caesura.worker.settings.serving import ServeSettings
@@ -224,6 +227,73 @@ def decoding(clock: ManualClock, outlet: Listening) -> Iterator[DecodingThread]:
     finally:
         thread.stop()
     assert faults == []
+
+
+class TickingClock(ManualClock):
+    """Each look at it takes a millisecond: what looks at it as it works ends in time."""
+
+    @override
+    def monotonic_s(self) -> float:
+        self.pass_s(0.001)
+        return self.now_s
+
+
+def new_sessions(count: int) -> list[WordsEvent]:
+    return [event(0, "so be it", session=str(number), end=True) for number in range(count)]
+
+
+def test_a_turn_ends_in_time_however_many_sessions_are_new(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, labelled, asked = ManualClock(), list[int](), Session.request
+
+    def asked_slowly(session: Session, now_ms: int) -> LabelRequest | None:
+        clock.pass_s(0.001)
+        return asked(session, now_ms)
+
+    monkeypatch.setattr(Session, "request", asked_slowly)
+
+    class Counting(ScriptedEngine):
+        @override
+        def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
+            labelled.append(len(requests))
+            return super().label(requests)
+
+    pool = SessionPool(Counting(), clock=clock, rules=IDLE)
+    said = new_sessions(1000)
+    for one in said:
+        pool.offer(one)
+    began_s = clock.now_s
+    turns = [pool.turn(0.1)]
+    assert clock.now_s - began_s < 0.2
+    assert labelled, "it looked at a few and labelled them"
+    while pool.is_busy:
+        turns.append(pool.turn(0.1))
+    assert sorted(words_of([one for turn in turns for one in turn.segments])) == sorted(["so", "be", "it"] * len(said))
+
+
+def test_a_turn_comes_however_many_events_wait() -> None:
+    clock, outlet, taken = TickingClock(), Listening(), [0]
+
+    class Counting(SessionPool):
+        @override
+        def offer(self, event: WordsEvent) -> AdmissionDecision:
+            taken[-1] += 1
+            return super().offer(event)
+
+        @override
+        def turn(self, budget_s: float) -> PoolTurn:
+            taken.append(0)
+            return super().turn(budget_s)
+
+    thread = DecodingThread(Counting(ScriptedEngine(), clock=clock, rules=IDLE), clock=clock, on_fault=print)
+    thread.connect(7, outlet)
+    for number, one in enumerate(new_sessions(1000)):
+        thread.offer(7, number, ClientEvent(event=one))
+    thread.start()
+    while sum(taken) < 1000:
+        assert outlet.over.wait(ANSWER_WITHIN_S)
+        outlet.over.clear()
+    thread.stop()
+    assert max(taken) <= 100
 
 
 def test_words_after_an_idle_close_start_the_session_anew() -> None:

@@ -97,6 +97,16 @@ def test_only_librdkafkas_log_text_is_kept() -> None:
 
 
 @pytest.mark.usefixtures("logging_restored")
+def test_what_libraries_repeat_is_logged_once_a_minute() -> None:
+    stream = io.StringIO()
+    forward_library_logs(make_log(stream))
+    for _ in range(100):
+        logging.getLogger("redis").error("an answer failed")
+        logging.getLogger("urllib3").error("an answer failed")
+    assert [line["logger"] for line in lines(stream)] == ["redis", "urllib3"]
+
+
+@pytest.mark.usefixtures("logging_restored")
 def test_a_call_that_librdkafka_repeats_by_itself_is_no_warning() -> None:
     stream = io.StringIO()
     forward_library_logs(make_log(stream))

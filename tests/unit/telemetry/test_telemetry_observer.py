@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
+from functools import partial
 
 import pytest
 
@@ -370,6 +373,23 @@ def test_every_metric_of_a_service_is_moved_by_something_that_it_tells() -> None
     told.note(SessionsFlooding(queued_words={}))
 
     assert moved(telemetry.metrics) == names_of(SERVICE_METRICS)
+
+
+def test_a_fault_of_the_server_is_logged_once_a_minute_and_place(capsys: pytest.CaptureFixture[str]) -> None:
+    def raised(where: Callable[[], object]) -> Exception:
+        try:
+            where()
+        except Exception as error:  # noqa: BLE001 - whatever it is
+            return error
+        raise AssertionError
+
+    ServiceTelemetry()
+    for _ in range(100):
+        for error in (raised(list[int]().pop), raised(partial(dict[str, str]().pop, "SAID"))):
+            logging.getLogger("uvicorn.error").error("an answer failed", exc_info=error)
+    told = capsys.readouterr().err
+    assert [json.loads(line)["error"] for line in told.splitlines()] == ["IndexError", "KeyError"]
+    assert "SAID" not in told
 
 
 def test_a_metric_is_told_by_a_worker_or_by_a_service() -> None:

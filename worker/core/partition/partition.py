@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import chain
 
 from caesura.schemas.dead_letters import DeadLetterReason
@@ -226,9 +226,9 @@ class PartitionSessions:
         self._note(key, session)
         return True
 
-    def waiting(self, now_ms: int) -> LabelQueue:
-        """Work wherever it is not known what is wanted, and return what is. now_ms: wall clock."""
-        return self._work.waiting(now_ms)
+    def waiting(self, now_ms: int, enough: Callable[[], bool] = lambda: False) -> LabelQueue:
+        """Work wherever it is not known what is wanted, until it is enough, and return what is. now_ms: wall clock."""
+        return self._work.waiting(now_ms, enough)
 
     def resolve(self, key: str, labels: Labels, now_ms: int) -> None:
         """Give a session the labels it wants. now_ms: wall clock. ValueError: they are not one of each kind a word."""

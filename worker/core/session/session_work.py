@@ -11,6 +11,7 @@ Rules:
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 
 from caesura.schemas.labels import Labels
 from caesura.worker.core.decoding.segment_writer import OutSegment
@@ -53,10 +54,12 @@ class SessionWork:
         self._wanted.drop(key)
         self._segments = [one for one in self._segments if one.segment.session != key]
 
-    def waiting(self, now_ms: int) -> LabelQueue:
-        """Work wherever it is not known what is wanted, and return what is. now_ms: wall clock."""
+    def waiting(self, now_ms: int, enough: Callable[[], bool] = lambda: False) -> LabelQueue:
+        """Work wherever it is not known what is wanted, until it is enough, and return what is. now_ms: wall clock."""
         for key in list(self._wanted.unsure):
             self._advance(key, now_ms)
+            if enough():
+                break
         return self._wanted
 
     def resolve(self, key: str, labels: Labels, now_ms: int) -> None:

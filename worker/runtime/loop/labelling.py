@@ -24,6 +24,9 @@ from caesura.worker.runtime.settings.deadline import Deadline
 
 _TRIES_ALONE = 2
 
+_LOOKS_SHARE = 0.5
+"""Of the time there is, for asking what is wanted, where very many sessions have new words."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelling:
@@ -42,14 +45,19 @@ class Labelling:
 
         False where the deadline passed first: sessions are left in the midst of their work then.
         """
-        queues = self._waiting(partitions)
-        floods = {session: words for queue in queues for session, words in queue.begun_floods().items()}
-        self.observer.note(SessionsFlooding(queued_words=floods))
-        while any(queues):
+        while True:
+            looks = None if deadline is None else Deadline.after(self.clock, deadline.left_s * _LOOKS_SHARE)
+            queues = self._waiting(partitions, looks)
+            floods = {session: words for queue in queues for session, words in queue.begun_floods().items()}
+            self.observer.note(SessionsFlooding(queued_words=floods))
+            while any(queues):
+                if deadline is not None and deadline.passed:
+                    return False
+                self._resolve(next_batch(queues, self.limits), partitions)
+            if not any(queue.unsure for queue in queues):
+                return True
             if deadline is not None and deadline.passed:
                 return False
-            self._resolve(next_batch(queues, self.limits), partitions)
-        return True
 
     def fall_back(self, partitions: Mapping[int, PartitionSessions]) -> None:
         """Let every session of these partitions that wants labels go on without, until none wants any."""
@@ -59,9 +67,10 @@ class Labelling:
                     fall_back = partitions[one.partition].fall_back
                     blamed(one.partition, fall_back, one.request.session, self.clock.wall_ms())
 
-    def _waiting(self, partitions: Mapping[int, PartitionSessions]) -> list[LabelQueue]:
+    def _waiting(self, partitions: Mapping[int, PartitionSessions], looks: Deadline | None = None) -> list[LabelQueue]:
         now_ms = self.clock.wall_ms()
-        return [blamed(number, sessions.waiting, now_ms) for number, sessions in partitions.items()]
+        enough = (lambda: False) if looks is None else (lambda: looks.passed)
+        return [blamed(number, sessions.waiting, now_ms, enough) for number, sessions in partitions.items()]
 
     def _resolve(self, batch: Sequence[PendingLabels], partitions: Mapping[int, PartitionSessions]) -> None:
         try:

@@ -22,6 +22,7 @@ from caesura.worker.core.decoding.admission import OfferOutcome
 from caesura.worker.core.overlays.beside import Beside
 from caesura.worker.core.partition.paced_looks import PacedLooks
 from caesura.worker.ports.clock import Clock
+from caesura.worker.runtime.settings.deadline import Deadline
 from caesura.worker.service.clients.client_event import ClientEvent
 from caesura.worker.service.clients.session_pool import PoolTurn, SessionPool, end_event
 from caesura.worker.service.server.messages import RefusalReason, ServeReason
@@ -30,7 +31,7 @@ MAY_COME_AGAIN = (DeadLetterReason.TOO_MANY_SESSIONS, DeadLetterReason.SESSION_E
 """Why a session takes no event now, and takes the same one later."""
 
 _TURN_S = 0.1
-"""How long sessions that have much to do may keep a new event waiting."""
+"""How long sessions that have much to do may keep a new event waiting, and new events the sessions."""
 
 _LONGEST_WAIT_S = 1.0
 
@@ -160,14 +161,15 @@ class DecodingThread:
             self._on_fault(error)
 
     def _take(self) -> bool:
-        """Wait for work, take in what has come, and return whether to go on."""
+        """Wait for work, take in what has come for as long as a turn may last, and return whether to go on."""
         with self._changed:
             if not self._inbox and not self._stopping and not self._pool.is_busy:
                 self._changed.wait(self._wait_s())
-            came, self._inbox = self._inbox, deque()
             if self._stopping:
                 return False
-        for item in came:
+        turn = Deadline.after(self._clock, _TURN_S)
+        while self._inbox and not turn.passed:
+            item = self._inbox.popleft()
             if isinstance(item, _Offered):
                 self._offer(item)
             elif isinstance(item, _Ending):

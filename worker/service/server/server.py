@@ -28,13 +28,13 @@ from caesura.worker.service.server.rate_limit import RateLimit
 from caesura.worker.settings.serving import ServeSettings
 from caesura.worker.telemetry.connection_limits import ConnectionLimits, LimitedSocket, most_sockets
 from caesura.worker.telemetry.http_server import HttpProtocol, HttpServer
+from caesura.worker.telemetry.read_turns import PIECE_BYTES, ReadTurn
 
 _MAX_WAITING_SOCKETS = 256
 """Beside as many as may be let in: requests, and WebSockets whose opening has not come."""
 
 _BACKLOG = 256
 _PING_S, _PONG_S, _GOODBYE_S = 20.0, 60.0, 10.0
-_PIECE_BYTES = 2048
 _LONGEST_CONTROL_FRAME = 131
 _LONGEST_OPENING_BYTES = 65_536
 _FRAMES_A_SECOND = 20
@@ -161,7 +161,7 @@ class _HttpProtocol(HttpProtocol):
 class _WebSocketProtocol(WebSocketsSansIOProtocol):
     """Reads a client only as fast as it reads us, and as its frames are used; what it sends costs so much and no more.
 
-    1. What comes is taken a piece at a time, and the loop goes round between two: small frames delay no others.
+    1. What comes is read a piece a turn (``read_turns``): small frames delay no others, however many send them.
     2. While a message waits to be used, or what was sent waits to be read, the client is not read. So pongs do not
        pile up: a client that pings and does not read them waits for itself.
     3. Frames that end no message (pings, pongs, parts) are read at their own pace, and a few before the opening.
@@ -175,7 +175,8 @@ class _WebSocketProtocol(WebSocketsSansIOProtocol):
         self._doorway = doorway
         self._unread = bytearray()
         self._parts = bytearray()
-        self._goes_on: asyncio.Handle | None = None
+        self._turn = ReadTurn(doorway.turns, self._read)
+        self._rests: asyncio.TimerHandle | None = None
         self._heard = False
         self._admitted = False
         self._frames = RateLimit(_FRAMES_A_SECOND, self.loop.time())
@@ -203,32 +204,35 @@ class _WebSocketProtocol(WebSocketsSansIOProtocol):
         self._admitted = True
 
     def _read_on(self) -> None:
-        """Take a piece of what has come, unless the client is to wait; and go on, or ask for more."""
+        """Have a piece of what has come read in turn, unless the client is to wait; or ask for more."""
         if self.transport.is_closing():
             self._unread.clear()
             return
         if self._unread and not self._waits:
-            piece = bytes(self._unread[:_PIECE_BYTES])
-            del self._unread[:_PIECE_BYTES]
+            self._turn.ask()
+        if self._waits:
+            self.transport.pause_reading()
+        else:
+            self.transport.resume_reading()
+
+    def _read(self) -> None:
+        if self._unread and not self._waits and not self.transport.is_closing():
+            piece = bytes(self._unread[:PIECE_BYTES])
+            del self._unread[:PIECE_BYTES]
             self._early_bytes += 0 if self._admitted else len(piece)
             super().data_received(piece)
             self._heard = self._heard or len(self.conn.reader.buffer) > _LONGEST_CONTROL_FRAME
             if self._early_bytes > _LONGEST_OPENING_BYTES and not self.read_paused:
                 self.transport.abort()
                 return
-            if self._unread and not self._waits:
-                self._goes_on = self.loop.call_soon(self._go_on)
-        if self._waits:
-            self.transport.pause_reading()
-        else:
-            self.transport.resume_reading()
+        self._read_on()
 
     @property
     def _waits(self) -> bool:
-        return self._goes_on is not None or self.read_paused or not self.writable.is_set()
+        return self._turn.is_asked or self._rests is not None or self.read_paused or not self.writable.is_set()
 
-    def _go_on(self) -> None:
-        self._goes_on = None
+    def _rested(self) -> None:
+        self._rests = None
         self._read_on()
 
     def _count_frame(self) -> None:
@@ -237,9 +241,9 @@ class _WebSocketProtocol(WebSocketsSansIOProtocol):
         if wait_s and not self._admitted:
             self.transport.abort()
         elif wait_s:
-            if self._goes_on is not None:
-                self._goes_on.cancel()
-            self._goes_on = self.loop.call_later(wait_s, self._go_on)
+            if self._rests is not None:
+                self._rests.cancel()
+            self._rests = self.loop.call_later(wait_s, self._rested)
 
     @override
     def handle_ping(self) -> None:
@@ -274,7 +278,7 @@ class _WebSocketProtocol(WebSocketsSansIOProtocol):
             self.frames = [bytes(self._parts)]
             self._parts.clear()
             self.send_receive_event_to_app()
-        elif len(event.data) < _PIECE_BYTES:
+        elif len(event.data) < PIECE_BYTES:
             self._count_frame()
 
     @override
@@ -338,6 +342,6 @@ class _WebSocketProtocol(WebSocketsSansIOProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._doorway.left(self.client)
         self._unread.clear()
-        if self._goes_on is not None:
-            self._goes_on.cancel()
+        if self._rests is not None:
+            self._rests.cancel()
         super().connection_lost(exc)

@@ -9,7 +9,7 @@ from typing import Final
 from typing_extensions import override
 
 from caesura.worker.feeds.recognisers.catalogue import RecogniserName
-from caesura.worker.telemetry.log import Log, failure_fields, make_log
+from caesura.worker.telemetry.log import ALIKE_S, Log, SaidLately, failure_fields, make_log
 from caesura.worker.telemetry.metric_table import SERVICE_METRICS
 from caesura.worker.telemetry.metrics import Metrics
 from caesura.worker.telemetry.service_observer import ServiceObserver
@@ -19,17 +19,20 @@ _SERVERS_LOGGERS: Final = ("asyncio", "uvicorn", "websockets")
 
 
 class _ServerFaults(logging.Handler):
-    """Writes that something of the server's failed, and where; nothing of what it says."""
+    """Writes that something of the server's failed, and where, once a minute; nothing of what it says."""
 
     def __init__(self, log: Log) -> None:
         super().__init__(logging.ERROR)
         self._log = log
+        self._said = SaidLately(within_s=ALIKE_S)
 
     @override
     def emit(self, record: logging.LogRecord) -> None:
         error = record.exc_info[1] if record.exc_info else None
         if isinstance(error, Exception):
-            self._log.warning("fault", kind="server", **failure_fields(error))
+            fields = failure_fields(error)
+            if not self._said.asked(str(fields), record.created):
+                self._log.warning("fault", kind="server", **fields)
 
 
 class ServiceTelemetry:
