@@ -91,8 +91,8 @@ def foreign_format(head: Sequence[str]) -> str | None:
     untimed = "captions whose times are not written as SRT or WebVTT write them"
     found = [
         *filter(None, [foreign_first_line(lines[0])]),
-        *([untimed] if any(map(is_like_time_line, lines)) else []),
         *(other for other, sign in _ANY_LINES if any(map(sign.search, lines))),
+        *([untimed] if any(map(is_like_time_line, lines)) else []),
         *(other for other, looks_so in _WHOLE_HEADS if looks_so(head)),
         *filter(None, map(data_of_line, _from_each(lines))),
     ]
@@ -141,8 +141,8 @@ def _from_each(lines: Sequence[str]) -> list[str]:
 
 def _is_table(head: Sequence[str]) -> bool:
     """Tell whether each line has as many columns or ends with a start and an end, or the first names such columns."""
-    for sign in "\t|":
-        counts = {line.strip().count(sign) for line in head}
+    for sign in (r"\t+", r"\|"):
+        counts = {len(re.findall(sign, line.strip())) for line in head}
         if len(head) > 2 and len(counts) == 1 and counts.pop() > 1:
             return True
     times = [_TEXT_AND_TIMES.match(line.rstrip()) for line in head]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -34,6 +35,7 @@ _CAPTIONS = {
 _LONGEST_STEM_BYTES = 60
 _LONGEST_VALUE_LINES = 1_000_000
 _OPENING = ("{", "[", "[{")
+_GOES_ON = re.compile(r"[\[{]\s*[\[{\"]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +126,7 @@ class RecordedSpeech:
 
 def _opens_json(line: str, *, live: bool) -> bool:
     """Tell whether a first line may be JSON's that goes on; of an array that comes live the first value says enough."""
-    return line in _OPENING or (not live and line.startswith(('{"', "{ ", '["', "[{", "[[", "[ ")))
+    return line in _OPENING or (not live and _GOES_ON.match(line) is not None)
 
 
 class _Counted:

@@ -22,9 +22,9 @@ from itertools import pairwise
 from caesura.worker.feeds.spoken_text import is_sound_or_filler
 
 _LONGEST_NAME_BYTES = 45  # it stands in a session's name
-_TURN = re.compile(r"\s*(?:[-–—]{1,3}\s+|[-–—](?=[^\W\d])|>>+\s*)?")
+_TURN = re.compile(r"\s*(?:[-–—]{1,3}\s+|[-–—](?=[^\W\d])|>+\s*)?")
 _ITEM = re.compile(r"\s*\(?\d{1,4}[.):]\s+")
-_PARTED = re.compile(r"([^\n:：|<>–—-]{1,40}?)(?:\s+(?:[-–—]{1,2}|\|)\s+|\s?—\s?|\t\s*)(?=\S)")
+_PARTED = re.compile(r"([^\n:：|<>–—]{1,40}?)(?:\s+(?:[-–—]{1,2}|\|)\s+|\s?—\s?|\t\s*)(?=\S)")
 _PART = (
     r"speaker|spk|sprecher|participant|person|caller|agent|customer|client|host|guest|interviewer|interviewee|operator|"
     r"doctor|patient|man|woman|boy|girl|male|female|voice|user|channel|narrator|moderator|assistant|representative"
@@ -37,13 +37,16 @@ _COUNTED = re.compile(rf"(?:{_PART})[ _-]?#?\d{{1,3}}|{_LETTERED}", re.IGNORECAS
 _ALONE = re.compile(rf"(?:speaker|spk|sprecher|participant)[ _-]?#?\d{{1,3}}|{_LETTERED}", re.IGNORECASE)
 _TOLD = re.compile(r"SPEAKER:\s{0,3}(\w[\w .'’-]{0,39}?)\s*$")  # a line of its own in Speechmatics' texts
 _DIARIZED = re.compile(
-    r"[\[({<]?((?:SPEAKER|SPK)_\d{1,3})\b[\])}>]?\s{0,3}(?:\([^()\n]{1,40}\)\s{0,3}(?=[:：]))?"
+    r"[\[({<]?((?:SPEAKER|SPK)_\d{1,3}\b|(?:说话人|发言人)\s?\d{1,3}(?=[\s:：]))[\])}>]?\s{0,3}(?:\([^()\n]{1,40}\)\s{0,3}(?=[:：]))?"
     r"(?:[:：>|]|[-–—]{1,2}(?=\s))?",
     re.IGNORECASE,
 )
 _COUNTED_TIGHT = re.compile(r"([^:：\n]{1,20})[:：](?!\d)")
 _ROLE = re.compile(rf"(?:{_PART})", re.IGNORECASE)
-_BRACKETED = re.compile(r"(?:\[([^\[\]\n]{1,40})\]|\(([^()\n]{1,40})\)|<([^<>\n]{1,40})>)(:|：|(?=\s|$))")
+_BRACKETED = re.compile(
+    r"(?:\[([^\[\]\n]{1,40})\]|\(([^()\n]{1,40})\)|<([^<>\n]{1,40})>|\{([^{}\n]{1,40})\}|"
+    r"[【（［〔]([^【】（）［］〔〕\n]{1,20})[】）］〕])(?P<colon>:|：|(?=\s|$)|(?<=[】）］〕]))"
+)
 _REMARK = re.compile(
     r"\b(?:thunder\w*|rain(?:ing)?|wind|doors?|phones?|engines?|guns?|gun(?:shots?|fire)|explosions?|sirens?|alarms?|"
     r"bells?|horns?|howl\w*|rumbl\w*|rustl\w*|slams?|footsteps|speaks?|speaking|inaudible|indistinct|unintelligible|"
@@ -51,9 +54,11 @@ _REMARK = re.compile(
     r"greek|latin|turkish|arabic|hebrew|hindi|urdu|chinese|mandarin|cantonese|japanese|korean|vietnamese|thai|swedish)\b",
     re.IGNORECASE,
 )  # what a remark has in it, and hardly any name
-_NAMED = re.compile(r"([^:：\n]{1,60}?)\s{0,3}(?:[(\[][^()\[\]\n]{1,40}[)\]]\s{0,3})?(?::(?=\s|$)|：)")
+_NAMED = re.compile(
+    r"([^:：\n]{1,60}?)\s{0,3}(?:[(\[][^()\[\]\n]{1,40}[)\]]\s{0,3})?(?::(?=\s|$)|(?<=\s):(?=[^\W\d_]{2})|：)"
+)
 _MARKED = re.compile(r"(\*{1,3})\[?([^*:：\[\]\n]{1,60})\]?(?:\s{0,3}[:：]\1|\1\s{0,3}[:：])(?=\s|$)")
-_HANDLE = re.compile(r"(?=[a-z]+[\d._-])[a-z][a-z\d._-]{1,19}")
+_HANDLE = re.compile(r"(?:@|(?=[a-z]+[\d._-]))[a-z][a-z\d._-]{1,19}")
 _NAME_WORD = re.compile(r"[\w'’.#-]+")
 _PARTICLES = frozenset(("de", "da", "di", "del", "der", "den", "la", "le", "van", "von", "of", "and", "bin", "al"))
 _CAPITALS = re.compile(r"[^\W\d_][\w .'’#-]*")
@@ -136,7 +141,7 @@ class SpeakerLabels:
         self._bracketed = _names_in_brackets(blocks, alone=not captions)
         known = self._recurring or self._bracketed
         self._parted = frozenset() if known else _names_parted(blocks)
-        self._alone = frozenset() if known or self._parted else _names_alone(blocks)
+        self._alone = frozenset() if known or self._parted else _names_alone([[*map(_bare, block)] for block in blocks])
 
     def add(self, line: str) -> None:
         """Note a line that may begin with a label."""
@@ -175,8 +180,8 @@ class SpeakerLabels:
 
     def _named_without_colon(self, line: str) -> tuple[str, int] | None:
         """Return the name that a line begins with, or is, and where that ends; None where it recurs in no such form."""
-        if line.strip().casefold() in self._alone:
-            return line.strip(), len(line)
+        if (alone := _bare(line)).casefold() in self._alone:
+            return alone, len(line)
         for names, found in ((self._bracketed, _bracketed_name), (self._parted, _parted_name)):
             if names and (name := found(line)) is not None and name[0].casefold() in names:
                 return name
@@ -214,14 +219,14 @@ def _unlisted_candidate(line: str) -> FoundLabel | None:
     if diarized is not None:  # such a name is never spoken
         return FoundLabel(diarized[1], diarized.end(), sure=True)
     if (bracketed := _BRACKETED.match(line, begin)) is not None:
-        name = next(group for group in bracketed.groups()[:3] if group is not None).strip()
+        name = next(group for group in bracketed.groups()[:-1] if group is not None).strip()
         counted = _COUNTED.fullmatch(name) is not None
-        if counted or (bracketed[4] and _is_name(name)):
+        if counted or (bracketed["colon"] and _is_name(name)):
             return FoundLabel(name, bracketed.end(), sure=counted)
     marked = _MARKED.match(line, begin)  # Markdown's: **Name:**
     named = marked or _NAMED.match(line, begin)
     if named is not None:
-        name = named[2 if marked else 1].strip(" *_")
+        name = named[2 if marked else 1].strip(' *_"“”')
         sure = _COUNTED.fullmatch(name) is not None
         if sure or _is_name(name) or _ROLE.fullmatch(name) or _is_handle(name):
             return FoundLabel(name, named.end(), sure=sure)
@@ -248,7 +253,7 @@ def _blocks(lines: Sequence[str]) -> list[list[str]]:
 def _bracketed_name(line: str) -> tuple[str, int] | None:
     """Return the name in brackets that a line begins with, and where it ends; None: no name, or a sound."""
     found = _BRACKETED.match(line, _turn_end(line))
-    name = next((group for group in found.groups()[:3] if group), "").strip() if found is not None else ""
+    name = next((group for group in found.groups()[:-1] if group), "").strip() if found is not None else ""
     if found is None or not _is_name(name) or is_sound_or_filler(name) or _REMARK.search(name) is not None:
         return None
     return name, found.end()
@@ -319,6 +324,11 @@ def _is_name_alone(line: str) -> bool:
 def _is_handle(name: str) -> bool:
     """Tell whether a text could be a user's name in small letters; it is a speaker only where it recurs."""
     return _HANDLE.fullmatch(name) is not None and name not in _NOT_NAMES and _ANSWER.fullmatch(name) is None
+
+
+def _bare(line: str) -> str:
+    """Return a line without white space and Markdown's signs around it."""
+    return line.strip(" \t\r\n#*_")
 
 
 def _turn_end(line: str) -> int:

@@ -40,9 +40,10 @@ _FILLER = re.compile(
 )
 _SOUND = re.compile(
     r"(?:laugh|chuckl|giggl|cough|sigh|breath|inhal|exhal|gasp|sniff|snor|clear|music|applau|clap|cheer|cry|sob|groan|"
-    r"moan|grunt|scream|whisper|yawn|sneez|whistl|hum|sing|nois|silence|beep|ring|click|knock|bark|static|crowd|pause)",
+    r"musik|aplaus|lach|seufz|hust|räusper|klatsch|gelächter|rires|risas|música|moan|grunt|scream|whisper|yawn|sneez|whistl|hum|sing|nois|silence|beep|ring|click|knock|bark|static|crowd|pause)",
     re.IGNORECASE,
 )
+_WIDE_SOUND = re.compile(r"[声聲音乐樂笑哭掌歌叹嘆咳铃鈴拍]")
 _FORMULA = re.compile(r"[^:：]*[\d+=/*^][^:：]*")
 _ASIDE = re.compile(
     r"(?:(?:and|or|but|which|because|if|i|we|you)(?:['’]\w{1,3})?|(?:it|that|there|he|she|they|what|who)['’]\w{1,2})\s+\S+\s+\S",
@@ -62,7 +63,8 @@ def spoken_text(text: str) -> str:
 
 def is_sound_or_filler(text: str) -> bool:
     """Tell whether what stands in brackets is a filler, or has a word for a sound in it."""
-    return _FILLER.fullmatch(text) is not None or any(map(_SOUND.match, text.split()))
+    sounds = any(map(_SOUND.match, text.split())) or _WIDE_SOUND.search(text) is not None
+    return sounds or _FILLER.fullmatch(text) is not None
 
 
 def spoken_pieces(pieces: Sequence[str]) -> list[str]:
@@ -199,7 +201,7 @@ def _is_speech(text: str, begin: int, close: int, sign: str) -> bool:
     before, after = text[begin - 1 : begin], text[close + 1 : close + 2]
     match sign:
         case "[" | "{":
-            return before.isalnum()
+            return before.isalnum() or (sign == "{" and _is_formula(text, begin, inside))
         case "<":
             return not inside or inside[0].isspace() or (before.isalnum() and inside[0] != "/")
         case "*":
@@ -207,11 +209,21 @@ def _is_speech(text: str, begin: int, close: int, sign: str) -> bool:
         case "(" | "（":
             if any(char >= "\u3040" for char in inside) and _is_line(text, begin):
                 return False  # a speaker's name, as Chinese and Japanese captions begin with one
-            formula = _FORMULA.fullmatch(inside) and not _TWO_LETTERS.search(inside) and not _is_line(text, begin)
-            aside = not _is_line(text, begin) and _ASIDE.match(inside) and not any(map(_SOUND.match, inside.split()))
-            return before.isalnum() or bool(formula or aside) or (after.isalnum() and not any(map(str.isspace, inside)))
+            spoken = before.isalnum() or _is_formula(text, begin, inside) or _is_aside(text, begin, inside)
+            return spoken or (after.isalnum() and not any(map(str.isspace, inside)))
         case _:
             return bool(before.strip())
+
+
+def _is_formula(text: str, begin: int, inside: str) -> bool:
+    """Tell whether brackets within a sentence hold a formula."""
+    return bool(_FORMULA.fullmatch(inside)) and not _TWO_LETTERS.search(inside) and not _is_line(text, begin)
+
+
+def _is_aside(text: str, begin: int, inside: str) -> bool:
+    """Tell whether brackets within a sentence hold words that are said."""
+    sounds = any(map(_SOUND.match, inside.split()))
+    return _ASIDE.match(inside) is not None and not sounds and not _is_line(text, begin)
 
 
 def _is_line(text: str, begin: int) -> bool:

@@ -177,9 +177,12 @@ def test_a_cue_whose_time_cannot_be_read_is_named_by_its_line(content: str) -> N
     assert "secret" not in str(refused.value)
 
 
-def test_two_times_without_an_arrow_are_a_mistyped_time_line() -> None:
-    with pytest.raises(FatalError, match="line 6 is the time line of a cue"):
-        said(srt((1000, 2000, "yes"), (3000, 4000, "no")).replace("00:00:03,000 -->", "00:00:03,000"))
+@pytest.mark.parametrize("between", [" ", " - ", ",", " – "])
+@pytest.mark.parametrize("cue", [1, 2])
+def test_two_times_without_an_arrow_are_a_mistyped_time_line(between: str, cue: int) -> None:
+    start = "00:00:01,000" if cue == 1 else "00:00:03,000"
+    with pytest.raises(FatalError, match=f"line {4 * cue - 2} is the time line of a cue"):
+        said(srt((1000, 2000, "yes"), (3000, 4000, "no")).replace(f"{start} --> ", f"{start}{between}"))
 
 
 def test_lines_that_end_in_a_carriage_return_alone_are_lines() -> None:
@@ -229,6 +232,8 @@ def test_an_arrow_in_spoken_text_is_no_time_line() -> None:
         ("{laughs} come {um} in ｛笑声｝", "come um in"),
         ("〖门铃〗 [äh] 你好", "äh 你好"),
         ("\\frac{1} of it", "\\frac{1} of it"),
+        ("a set {1, 2} of two", "a set {1, 2} of two"),
+        ("*seufzt* come in", "come in"),
         ("（小王）你好", "你好"),
         ("这个数（大约十）很大", "这个数（大约十）很大"),
         ("it is -10 or\n- ten", "it is -10 or ten"),
@@ -265,6 +270,10 @@ def test_sounds_and_remarks_are_looked_for_in_the_whole_cue(text: str, spoken: s
         ("小王：", "小王"),
         ("話者A：", "話者A"),
         ("发言人 1：", "发言人 1"),
+        ("发言人1 ", "发言人1"),
+        ("Anna :", "Anna"),
+        ("“Anna”: ", "Anna"),
+        ("> Anna: ", "Anna"),
         ("&lt;SPEAKER_00&gt; ", "SPEAKER_00"),
         ("<SPEAKER_00> ", "SPEAKER_00"),
         ("<v Anna Berg>", "Anna Berg"),
@@ -292,7 +301,9 @@ def test_names_at_every_cue_need_not_recur(gap: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("form", ["[{}] {}", "({}) {}", "{}\n{}", "{}: {}", "{} – {}", "{}—{}", "{} | {}"])
+@pytest.mark.parametrize(
+    "form", ["[{}] {}", "({}) {}", "{{{}}} {}", "【{}】{}", "{}\n{}", "{}: {}", "{} – {}", "{}—{}", "{} | {}"]
+)
 @pytest.mark.parametrize("names", [("ANNA", "TOM"), ("Anna Berg", "Tom")])
 def test_names_that_recur_name_the_speakers_without_a_colon(form: str, names: tuple[str, str]) -> None:
     turns = [(names[0], "come"), (names[1], "yes"), (names[0], "then go")]
@@ -456,6 +467,28 @@ def test_any_text_is_read_or_refused(
 def test_what_recurs_at_the_beginning_of_lines_may_be_speech(lines: Sequence[str]) -> None:
     cues = "".join(f"\n00:{at:02}.000 --> 00:{at + 1:02}.000\n{line}\n" for at, line in enumerate(lines))
     assert texts(f"WEBVTT\n{cues}") == " ".join(" ".join(lines).split())
+
+
+def test_names_in_wide_brackets_are_speakers_and_sounds_are_not() -> None:
+    content = srt(
+        (0, 1000, "【小明】你好"),
+        (1000, 2000, "（小红）好的"),
+        (2000, 3000, "【小明】再见"),
+        (3000, 4000, "（小红）好"),
+    )
+    assert [(word, name) for word, _, _, name in said(content)] == [
+        ("你好", "小明"),
+        ("好的", "小红"),
+        ("再见", "小明"),
+        ("好", "小红"),
+    ]
+    content = srt(
+        (0, 1000, "【音乐】你好"),
+        (1000, 2000, "（掌声）好的"),
+        (2000, 3000, "【音乐】再见"),
+        (3000, 4000, "（掌声）好"),
+    )
+    assert {name for _, _, _, name in said(content)} == {""}
 
 
 def test_users_names_in_small_letters_are_speakers_where_they_recur() -> None:

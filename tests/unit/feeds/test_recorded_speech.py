@@ -291,7 +291,13 @@ def test_labels_in_a_text_name_its_sessions_and_are_not_spoken() -> None:
 
 @pytest.mark.parametrize("form", ["{0}. {1}: {2}", "({0}) {1}: {2}", "{1} – {2}", "{1}—{2}", "{1} -- {2}", "{1}\t{2}"])
 def test_names_that_recur_behind_a_number_or_before_a_dash_are_labels(form: str) -> None:
-    turns = [("Anna", "good morning"), ("Tom", "hi"), ("Anna", "fine - or so"), ("Tom", "yes"), ("Moderator", "thanks")]
+    turns = [
+        ("Anne-Marie", "good morning"),
+        ("Tom", "hi"),
+        ("Anne-Marie", "fine - or so"),
+        ("Tom", "yes"),
+        ("Ann", "no"),
+    ]
     text = "".join(form.format(at, name, words) + "\n" for at, (name, words) in enumerate(turns, start=1))
     assert said(read(text)) == {f"talk-7-{at}/{name}": words for at, (name, words) in enumerate(turns, start=1)}
 
@@ -382,6 +388,7 @@ def test_wide_characters_are_named_and_no_sound(encoding: str, tmp_path: Path) -
         (b"\xff\xfb\x90\n", "MP3 sound"),
         (b"OggS\0", "Ogg sound"),
         (b"\0\0\0\nftypM4A", "MPEG-4 sound"),
+        (b'fLaC\0\0\0"', "FLAC sound"),
         (b"%PDF-1.7\n", "PDF: save it as plain text"),
         (b"PK\3\4" + b"\0" * 26 + b"[Content_Types].xml\nPK\3\4word/document.xml", "a Word document"),
         (b"PK\3\4" + b"\0" * 26 + b"mimetypeapplication/vnd.oasis.opendocument.text", "an OpenDocument file"),
@@ -410,6 +417,12 @@ def test_what_comes_live_is_known_by_its_first_value() -> None:
     lines = iter(['[{"text": "so", "result": []},\n', "not asked for yet"])
     found, _ = speech.format_of(lines, FileFormat.AUTO)
     assert (found, list(lines)) == ("vosk", ["not asked for yet"])
+
+
+@pytest.mark.parametrize("text", ["the ftyp box", "fLaC is free", "ID3 tags", "PK and so on"])
+def test_a_text_that_begins_like_a_signature_is_text(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8")
+    assert list(read_lines(str(tmp_path / "a.txt"))) == [text]
 
 
 def test_transcripts_within_a_vcon_are_read_whoever_wrote_them() -> None:

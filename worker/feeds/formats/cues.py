@@ -31,7 +31,10 @@ _LIKE_TIME_LINE = re.compile(
     rf".{{0,24}}(?:{_ARROW}.{{0,9}}{_LIKE_CLOCK}|{_LIKE_CLOCK}.{{0,9}}{_ARROW})|"
     rf"\s{{0,9}}\d{{1,6}}(?:[:;][\d\s:;.,]{{1,30}}|(?:\.\d{{1,6}})?s\s{{0,9}}){_ARROW}\s{{0,9}}\d"
 )
-_TWO_CLOCKS = re.compile(rf"\s{{0,9}}{_LIKE_CLOCK}\s{{1,9}}{_LIKE_CLOCK}\s*$")
+_PARTED_CLOCK = r"\d{1,3}:\d{1,2}:\d{1,2}[.,]\d{1,9}"
+_TWO_CLOCKS = re.compile(
+    rf"\s{{0,9}}(?:{_LIKE_CLOCK}\s{{1,9}}{_LIKE_CLOCK}|{_PARTED_CLOCK}\s{{0,9}}[-–—~,;|/]{{1,3}}\s{{0,9}}{_PARTED_CLOCK})\s*$"
+)
 _SETTING = re.compile(r"(?:align|line|position|region|size|vertical)\b[^\w\s]")  # one whose colon is mistyped
 _NUMBER = re.compile(r"#?(\d{1,9})[.:)]?")
 _WIDE = str.maketrans("：，．", ":,.")
