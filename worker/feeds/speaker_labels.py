@@ -94,6 +94,24 @@ _NOT_NAMES = frozenset(
         "second",
         "third",
         "finally",
+        "name",
+        "address",
+        "phone",
+        "email",
+        "from",
+        "to",
+        "cc",
+        "place",
+        "agenda",
+        "present",
+        "pros",
+        "cons",
+        "price",
+        "answer",
+        "problem",
+        "solution",
+        "ingredients",
+        "method",
     )
 )
 _ANSWER = re.compile(
@@ -135,6 +153,7 @@ class SpeakerLabels:
         self._names: dict[str, str] = {}
         self._roles = self._lines = self._labelled = self._listed = 0
         given = [line.strip() for line in lines]
+        self._whole = bool(given)
         for line in given:
             self.add(line)
         blocks = _blocks(given)
@@ -190,7 +209,8 @@ class SpeakerLabels:
     def _is_name(self, folded: str) -> bool:
         """Tell whether a label recurs: often enough among all lines, or as one of several that do.
 
-        Where nearly every line has one, as in short files of meetings, one need not recur.
+        Where nearly every line has one, as in short files of meetings, one need not recur; where every line of a text
+        has one, a single word may be a name, too.
         """
         labelled = self._counts[folded]
         if _HANDLE.fullmatch(
@@ -201,7 +221,8 @@ class SpeakerLabels:
         if labelled < 2:
             all_labelled = self._labelled + (self._listed if len(self._recurring) > 1 else 0)
             every = len(self._counts) > 1 and all_labelled >= (0.5 if self._recurring else 0.8) * self._lines
-            return every and (self._captions or bool(self._recurring) or " " in folded)
+            alone = self._whole and self._labelled == self._lines
+            return every and (self._captions or bool(self._recurring) or " " in folded or alone)
         several = labelled > 2 or len(self._recurring) > 1
         return several or labelled * 50 >= self._lines or " " in folded or _is_capitals(self._names[folded])
 

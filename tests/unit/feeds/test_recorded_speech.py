@@ -302,11 +302,20 @@ def test_names_that_recur_behind_a_number_or_before_a_dash_are_labels(form: str)
     assert said(read(text)) == {f"talk-7-{at}/{name}": words for at, (name, words) in enumerate(turns, start=1)}
 
 
+def test_labels_that_every_line_of_a_text_has_need_not_recur() -> None:
+    assert said(read("Anna: we moved on\nBert: uh huh\n")) == {
+        "talk-7-1/Anna": "we moved on",
+        "talk-7-2/Bert": "uh huh",
+    }
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "1. Red Apples: sweet\n2. Green Pears: soft\n",
         "1. buy: milk\n2. buy: bread\n",
+        "Name: Anna\nPlace: Rome\n",
+        "Anna: hi\nand so on\n",
         "Yes – I do\nNo – I do not\nYes – I do\nNo – why\n",
         "Monday – closed\nTuesday – open\nWednesday – open\n",
         "Anna – the tall one – came\nand so did Tom\nthen Anna – again – left\nand it was late\nso we left\n",
