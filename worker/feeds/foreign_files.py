@@ -56,7 +56,7 @@ _LOOSE_SPAN = re.compile(
     rf"{_SPAN_TIME}{_BETWEEN}{_SPAN_TIME}:?\s.*|\d{{1,6}}\.\d{{1,6}}\s+\d{{1,6}}\.\d{{1,6}}\s+\S.*|start[=:]\s?{_SPAN_TIME},?\s(?:stop|end)[=:]\s?{_SPAN_TIME}\b.*"
 )
 _STAMPED = re.compile(
-    rf"{_DATE}(\d{{1,3}}:\d\d:\d\d(?:[.,]\d{{1,3}})?)\b.*|[\[(]({_CLOCK})[\])].*|({_CLOCK})|"
+    rf"[\[(]?{_DATE}(\d{{1,3}}:\d\d:\d\d(?:[.,]\d{{1,3}})?)\b.*|[\[(]({_CLOCK})[\])].*|({_CLOCK})|"
     rf"\S[^:\n]{{0,60}}(?:\s{{2,9}}|\s[\[(]|\t|\d\s|[\])]\s)({_CLOCK})[\])]?:?|"
     rf"\S[^:\n]{{0,60}}\s(\d{{1,2}}:\d\d:\d\d)"
 )
@@ -66,6 +66,8 @@ _LOOSELY_STAMPED = re.compile(
 )
 _WIDE = str.maketrans("（）［］【】：～", "()[][]:~")
 _LETTERED_CLOCK = re.compile(r"\b(?:(\d{1,2})h ?)?(\d{1,3})m(?:in)? ?(\d\d?)s\b")
+_SPELT_CLOCK = re.compile(r"(?:(\d{1,2}) hours? )?(?:(\d{1,2}) minutes? )?(\d{1,2}) seconds?", re.IGNORECASE)
+_EMPHASIS = re.compile(r"\*{1,3}|(?<!\w)_|_(?!\w)")
 _SERVER_SENT = re.compile(r"data:\s*(?:\{|\[(?:[{\"]|DONE\]))")
 _COLUMN_SEPARATOR = re.compile(r"[\t,;]")
 _STARTS = re.compile(r"(?:start|begin|from|onset)(?:[ _-]?(?:time|ms|s|sec|seconds))?|t?start_?time", re.IGNORECASE)
@@ -197,7 +199,10 @@ def _is_timed(head: Sequence[str]) -> bool:
 
 
 def _with_clocks(line: str) -> str:
-    """Return a line with narrow brackets, and times such as ``1h02m03s`` as a clock writes them."""
+    """Return a line with narrow brackets, without emphasis, and times such as ``1h02m03s`` as a clock writes them."""
+    if (spelt := _SPELT_CLOCK.fullmatch(line)) is not None:
+        return f"{spelt[1] or 0}:{spelt[2] or 0:0>2}:{spelt[3]:0>2}"
+    line = _EMPHASIS.sub("", line)
     return _LETTERED_CLOCK.sub(lambda told: f"{told[1] or 0}:{told[2]:0>2}:{told[3]:0>2}", line.translate(_WIDE))
 
 

@@ -420,6 +420,19 @@ def test_captions_that_roll_up_in_one_line_say_each_word_once(lines: list[list[s
     assert [(word, start // 1000) for word, start, _, _ in said(srt(*cues))] == expected
 
 
+def test_captions_that_roll_up_in_one_line_from_their_first_cue_on_say_each_word_once() -> None:
+    shown = ["we go on", "go on and then", "and then so it", "so it is off", "is off"]
+    assert texts(srt(*((at, at + 1000, line) for at, line in zip(range(0, 9000, 1000), shown, strict=False)))) == (
+        "we go on and then so it is off is off"
+    )
+
+
+def test_a_chant_in_captions_of_one_line_is_kept() -> None:
+    shown = ["la la la", "la la la", "so la la", "la la so", "la la la"]
+    content = srt(*((at, at + 1000, line) for at, line in zip(range(0, 9000, 1000), shown, strict=False)))
+    assert texts(content) == " ".join(shown)
+
+
 def test_a_line_that_rolls_up_and_is_said_again_is_kept() -> None:
     lines = ["so", "yes", "yes", "yes", "no"]
     cues = [(1000 * at, 1000 * at + 1000, "\n".join(lines[max(0, at - 1) : at + 1])) for at in range(len(lines))]

@@ -24,6 +24,8 @@ _SOUND = st.sampled_from(
         "[door slams]",
         "(he\nlaughs)",
         "【音乐】",
+        "{door slams}",
+        "｛笑声｝",
         "♪ la la ♪",
         "♫ la\nla ♫",
         "<noise>",
@@ -55,7 +57,7 @@ def test_sounds_are_found_wherever_a_text_is_cut_into_pieces(parts: list[tuple[s
     assert "".join(spoken_pieces(pieces)) == spoken_text(text)
 
 
-@given(text=st.text(alphabet="ab [](){}<>*♪【】（）!SIL\n", max_size=60))
+@given(text=st.text(alphabet="ab1 [](){}<>*♪【】（）｛｝!SIL\n", max_size=60))
 def test_any_text_keeps_its_places_and_is_told_the_same_twice(text: str) -> None:
     spoken = spoken_text(text)
     assert len(spoken) == len(text)

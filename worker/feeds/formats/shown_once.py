@@ -124,21 +124,37 @@ def _rolled_in_line(cues: Sequence[ShownCue]) -> list[ShownCue] | None:
     Such cues were captions of two lines that roll up, put into one line. None: these are not.
     """
     told: list[ShownCue] = []
-    added: list[str] = []
+    in_line = all(len(cue.lines) == 1 for cue in cues)
+    shown: list[str] = []
+    added = 0  # how many words the cue before added at its end
     rolled, pairs, before = 0, 0, None
     for cue in cues:
         words = " ".join(cue.texts).split()
         follows = before is not None and _follows(before, cue)
         pairs += follows
         before = cue
-        if follows and len(cue.lines) == 1 and 1 < len(added) < len(words) and words[: len(added)] == added:
+        again = _again(shown, added, words, by_end=in_line) if follows and len(cue.lines) == 1 else 0
+        if again:
             rolled += 1
-            told.append(replace(cue, lines=(_without_words(cue.lines[0], len(added)),)))
-            added = words[len(added) :]
+            told.append(replace(cue, lines=(_without_words(cue.lines[0], again),)))
         else:
             told.append(cue)
-            added = words
+        shown, added = words, len(words) - again
     return told if rolled > 1 and 2 * rolled > pairs else None
+
+
+def _again(shown: Sequence[str], added: int, words: Sequence[str], *, by_end: bool) -> int:
+    """Return how many of a cue's first words were shown just before: those that the cue before it added.
+
+    by_end: of a cue before it that added all its words, the end is looked for.
+    """
+    most = min(added, len(words) - 1)
+    if 1 < added <= most and shown[-added:] == words[:added]:
+        return added
+    if not by_end or added < len(shown):
+        return 0
+    ends = (count for count in range(min(most, _REMEMBERED), 1, -1) if shown[-count:] == words[:count])
+    return next((count for count in ends if len(set(words[:count])) > 1), 0)  # la la la is sung anew
 
 
 def _without_words(line: Line, count: int) -> Line:

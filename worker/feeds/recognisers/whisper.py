@@ -33,6 +33,7 @@ from itertools import islice
 from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
 from caesura.worker.feeds.message_fields import Message, either, flag, name_of, objects, part, text
 from caesura.worker.feeds.message_words import bare_words, spread_text
+from caesura.worker.feeds.speaker_labels import SpeakerLabels
 from caesura.worker.feeds.spoken_text import CUE_END, spoken_cues, spoken_pieces, spoken_words
 from caesura.worker.feeds.times import ends_guessed, ms, seconds_ms
 from caesura.worker.feeds.token_words import Token, words_of_tokens
@@ -235,17 +236,36 @@ def _segment(segment: Message) -> tuple[HeardWord, ...]:
 
 
 def _of_segments(segments: Sequence[Message]) -> Iterator[tuple[HeardWord, ...]]:
-    """Yield the words of each segment; a bracket may go over several."""
-    spelt = [_pieces(one) for one in segments]
+    """Yield the words of each segment; a bracket may go over several. A label in the text names the speaker."""
+    spelt, labels = _unlabelled([_pieces(one) for one in segments], [one.get("speaker") for one in segments])
     spoken = iter(spoken_pieces([piece for pieces in spelt for piece in (*pieces, CUE_END)]))
-    for segment, pieces in zip(segments, spelt, strict=True):
+    for segment, pieces, label in zip(segments, spelt, labels, strict=True):
         said = list(islice(spoken, len(pieces) + 1))[:-1]
-        timed, speaker = _timed(segment), name_of(segment.get("speaker"), "speaker")
+        timed, speaker = _timed(segment), name_of(segment.get("speaker"), "speaker") or label
         if timed:
             yield words_of_tokens([_token(word, one, speaker) for word, one in zip(timed, said, strict=True)])
         else:
             start_ms, end_ms = seconds_ms(segment.get("start")), seconds_ms(segment.get("end"))
             yield spread_text(said[0], start_ms, end_ms, speaker=speaker)
+
+
+def _unlabelled(spelt: Sequence[list[str]], speakers: Sequence[object]) -> tuple[list[list[str]], list[str]]:
+    """Return the pieces of segments with blanks for speakers' labels, and who speaks in each by its label."""
+    if len(spelt) < 2 or any(speaker is not None for speaker in speakers):
+        return list(spelt), [""] * len(spelt)
+    known = SpeakerLabels(line for pieces in spelt for line in ("".join(pieces), ""))
+    rest: list[list[str]] = []
+    names: list[str] = []
+    for pieces in spelt:
+        found = known.find("".join(pieces))
+        end = found.end if found is not None and found.labelled else 0
+        names.append(found.name if found is not None and found.labelled else names[-1] if names else "")
+        kept: list[str] = []
+        for piece in pieces:
+            kept.append(" " * min(end, len(piece)) + piece[end:])
+            end = max(0, end - len(piece))
+        rest.append(kept)
+    return rest, names
 
 
 def _timed(segment: Message) -> list[Message]:

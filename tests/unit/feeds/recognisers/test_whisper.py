@@ -159,3 +159,18 @@ def test_timed_sounds_are_not_spoken_and_bracketed_fillers_are() -> None:
         ("f(x)", 4000, 5000),
         ("yes", 8000, 9000),
     ]
+
+
+def test_labels_in_the_text_of_segments_name_speakers_with_and_without_times_of_words() -> None:
+    said = ["Anna: good day", "and you", "Tom Hill: yes", "Anna: so: go", "Tom Hill: no"]
+    bare = [{"start": at, "end": at + 1, "text": f" {line}"} for at, line in enumerate(said)]
+    spelt = [
+        one | {"words": [{"word": f" {word}", "start": at, "end": at + 1} for word in said[at].split()]}
+        for at, one in enumerate(bare)
+    ]
+    for segments in (bare, spelt):
+        events = fed("whisper", [{"segments": segments}])
+        assert texts(events, "s/Anna") == ["good", "day", "and", "you", "so", "go"]
+        assert texts(events, "s/Tom Hill") == ["yes", "no"]
+    named = [one | {"speaker": "A"} for one in bare]
+    assert texts(fed("whisper", [{"segments": named}]), "s/A")[:3] == ["Anna", "good", "day"]
