@@ -27,6 +27,7 @@ _LONGEST = 300
 _MOST_BORDERS = 2
 _BRACKETS = dict(zip("[({【（［〔｛〖<*", "])}】）］〕｝〗>*", strict=True))
 _OPENING = re.compile(r"[\[({【（［〔｛〖<*♪♫♬🎵🎶]|!SIL\b|^#(?=\s)", re.MULTILINE)
+_CLOSED = ">])}.,?!…。？！\"'“”"
 _NOTES = "♪♫♬🎵🎶"
 _SUNG = re.compile(r"#[^#]{1,300}\s#[^\S\n]*$", re.MULTILINE)
 _NOTE = re.compile(rf"[{_NOTES}]")
@@ -203,7 +204,8 @@ def _is_speech(text: str, begin: int, close: int, sign: str) -> bool:
         case "[" | "{":
             return before.isalnum() or (sign == "{" and _is_formula(text, begin, inside))
         case "<":
-            return not inside or inside[0].isspace() or (before.isalnum() and inside[0] != "/")
+            touches = bool(before.strip()) and before not in _CLOSED and inside[:1] != "/"
+            return not inside or inside[0].isspace() or touches
         case "*":
             return _is_emphasis(text, begin, inside, before, after)
         case "(" | "（":

@@ -240,7 +240,8 @@ def test_an_arrow_in_spoken_text_is_no_time_line() -> None:
         ("come [in", "come [in"),
         ("a &lt; b &amp; c", "a b c"),
         ("a < b and c > d", "a b and c d"),
-        ("&lt;i&gt;come&lt;/i&gt; in", "come in"),
+        ("&lt;i&gt;come&lt;/i&gt; in.&lt;br&gt;yes", "come in. yes"),
+        ("%&lt;yh come in %&gt;m", "%<yh come in %>m"),
         (r"come\Nin", "come in"),
     ],
 )
