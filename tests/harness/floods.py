@@ -1,4 +1,4 @@
-"""What a hostile client sends over and over, by name: control frames, messages, recognisers' messages."""
+"""What a hostile client sends over and over, by name: frames, messages, recognisers' messages, requests."""
 
 from __future__ import annotations
 
@@ -30,6 +30,16 @@ MESSAGE_FLOODS = {
     + frame(CONTINUED, b"a " * 30_000, whole=False) * 10
     + frame(CONTINUED, b'"}'),
 }
+
+REQUEST_FLOODS = {
+    "requests": b"GET /live HTTP/1.1\r\nHost: a\r\n\r\n" * 1000,
+    "requests of many headers": (b"GET /live HTTP/1.1\r\nHost: a\r\n" + b"a: b\r\n" * 90 + b"\r\n") * 100,
+    "chunks of a byte": b"POST /v1/sessions/a/events HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+    + b"1\r\n \r\n" * 100_000,
+    "posted words": b"POST /v1/sessions/a/events HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 13\r\n\r\n"
+    b'{"words":"a"}' * 1000,
+}
+"""No upgrade comes before these: any stranger can send them."""
 
 
 def named(recogniser: str) -> bytes:

@@ -9,8 +9,10 @@ import json
 import socket
 import threading
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.settings.serving import ServeSettings
-from tests.harness.floods import CONTROL_FLOODS, MESSAGE_FLOODS, RECOGNISERS, named
+from tests.harness.floods import CONTROL_FLOODS, MESSAGE_FLOODS, RECOGNISERS, REQUEST_FLOODS, named
 from tests.harness.hostile_client import BINARY, CONTINUED, PING, TEXT, HostileClient, connected, frame, upgrade
 from tests.harness.parts.certificates import make_certificates
 from tests.harness.service import (
@@ -148,6 +150,50 @@ def test_endless_recogniser_messages_delay_no_other_client(recogniser: str) -> N
         assert is_alive(served)
         assert words_come_through(served)
         assert stops_in_time(served)
+
+
+@pytest.mark.parametrize("flood", REQUEST_FLOODS)
+def test_endless_requests_delay_no_other_client(flood: str) -> None:
+    with serving(settings()) as served:
+        stranger = HostileClient(served)
+        with stranger.socket:
+            stranger.flood(REQUEST_FLOODS[flood], for_s=FLOOD_S / 4)
+            assert is_alive(served)
+            assert words_come_through(served)
+            assert stops_in_time(served)
+
+
+def with_bits(sent: bytes, bits: int) -> bytes:
+    return bytes([sent[0] | bits]) + sent[1:]
+
+
+ODD_FRAMES = {
+    "compressed": with_bits(frame(TEXT, zlib.compress(b"a " * 1_000_000)[2:-4]), 0x40),
+    "another extension's": with_bits(frame(TEXT, b"{}"), 0x20),
+    "unmasked": b"\x81\x02{}",
+    "of no kind": frame(3, b"x"),
+    "a long ping": frame(PING, b"x" * 126),
+    "a ping in parts": frame(PING, b"x", whole=False),
+    "a part of nothing": frame(CONTINUED, b"x"),
+    "a text within a text": frame(TEXT, b"{", whole=False) + frame(TEXT, b"{}"),
+    "longer than there is memory": b"\x81\xff" + b"\x7f" + b"\xff" * 7 + bytes(4),
+    "longer than may be": b"\x81\xff" + (10_000_000).to_bytes(8, "big") + bytes(4),
+    "a goodbye of a byte": frame(8, b"x"),
+    "words behind a goodbye": frame(8, b"\x03\xe8") + frame(TEXT, b'{"words":"a"}') * 1000,
+}
+
+
+def test_an_odd_frame_ends_its_connection_and_no_other(capfd: pytest.CaptureFixture[str]) -> None:
+    with serving(settings()) as served, ExitStack() as stack:
+        for odd in ODD_FRAMES.values():
+            for opening, is_half_closed in product((None, b"{}"), (False, True)):
+                client = stack.enter_context(connected(served, opening))
+                client.socket.sendall(odd)
+                if is_half_closed:
+                    client.socket.shutdown(socket.SHUT_WR)
+                assert client.ends_within(10)
+        assert words_come_through(served)
+    assert "fault" not in capfd.readouterr().err
 
 
 def test_many_floods_together_delay_no_other_client() -> None:
