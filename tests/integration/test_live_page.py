@@ -219,7 +219,7 @@ def test_the_sides_of_a_call_stand_side_by_side_under_their_names(browser: Brows
             conversation=call,
             role="agent",
             speaker="Anna Berg",
-            words="good day-stop",
+            words=[{"text": "good", "start_ms": 5000}, {"text": "day-stop", "start_ms": 5500}],
             session_end=True,
         )
         say(
@@ -228,14 +228,14 @@ def test_the_sides_of_a_call_stand_side_by_side_under_their_names(browser: Brows
             conversation=call,
             speaker="1",
             role="customer",
-            words="hello there-stop",
+            words=[{"text": "hello", "start_ms": 1000}, {"text": "there-stop", "start_ms": 1500}],
             session_end=True,
         )
         say(page, session="later", words="alone too-stop", session_end=True)
         page.wait_for("document.querySelectorAll('.call .w.frozen').length === 4")
         page.wait_for("document.querySelectorAll('article').length === 4")
         assert text(page, ".call > h2") == call
-        assert text(page, ".call article h2 span") == "Anna Berg, agent|Speaker 1, customer"
+        assert text(page, ".call article h2 span") == "Speaker 1, customer|Anna Berg, agent"
         assert sorted(text(page, "main > article h2 span").split("|")) == ["later", "other"]
         boxes = "[...document.querySelectorAll('.call article')].map((one) => one.getBoundingClientRect())"
         assert page.value(f"(([a, b]) => a.top === b.top && a.right <= b.left && b.right > 1200)({boxes})")
