@@ -202,6 +202,7 @@ def cut_by_stream(
 
     keep: with marks and capitals, and no word left out.
     """
+    rules = replace(rules, utterance_end_offset=rules.silence_end_offset)  # what pauses here is silence
     labeller, words = StreamingLabeller(engine, "en", rules), dialogue.words
     segments: list[CutSegment] = []
     end = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import math
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ from caesura.models.evaluation.translation_scores import Interval, TranslationSc
 from caesura.models.evaluation.translators import KnownTranslations, Translated, Translator
 from caesura.schemas.events import Emission, Word
 from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
+from caesura.worker.core.language.rules import DecodingRules
 
 SHOP = typed("shop", ("Good morning. Two loaves, please.", "That’s four euros!"), ("Bonjour.", "Oui."))
 HEARD = Dialogue(
@@ -91,6 +93,12 @@ def test_a_stream_goes_out_at_a_pause_once_it_has_lasted() -> None:
     engine = ScriptedEngine(look_ahead_words=4, script=marked_words)
     cut = cut_by_stream(engine, HEARD, emissions(settled=(), clause=())["sentence"])
     assert [(one.end, one.heard, one.at_ms) for one in cut.segments] == [(2, 2, 1_300), (3, 3, 1_600)]
+
+
+def test_a_pause_is_a_silence_and_no_utterance_end() -> None:
+    engine = ScriptedEngine(look_ahead_words=4, script=marked_words)
+    rules = DecodingRules(silence_end_offset=0.0, utterance_end_offset=math.inf)
+    assert [text[-1] for text in cut_by_stream(engine, HEARD, rules).texts] == ["s", "."]  # "So yes", then the end
 
 
 def test_a_stream_is_rendered_fluently_and_its_delay_counts_further_words() -> None:
