@@ -86,6 +86,11 @@ class Server:
         )
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
+    async def finish(self) -> None:
+        """Let every request be answered: what is cancelled instead is logged."""
+        self.answers.set()
+        await asyncio.gather(*self.state.tasks)
+
     def connection(self) -> tuple[HttpProtocol, Wire]:
         protocol = HttpProtocol(self.doorway, config=self.config, server_state=self.state, app_state={})
         wire = Wire(protocol)
@@ -121,6 +126,10 @@ class Wire(asyncio.Transport):
     def write(self, data: bytes | bytearray | memoryview) -> None:
         del data
 
+    @override
+    def close(self) -> None:
+        pass
+
 
 CHUNKS = b"POST /v1/words HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\na\r\n" * 40_000
 REQUEST = b"GET /live HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -135,6 +144,7 @@ async def test_chunks_of_a_byte_do_not_hold_the_loop() -> None:
         await asyncio.sleep(0)
     assert 0 < len(protocol.cycle.body) < 3 * A_ROUND * PIECE_BYTES / 6
     assert wire.reads is False
+    await server.finish()
 
 
 @in_a_loop
