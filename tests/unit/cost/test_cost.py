@@ -109,7 +109,7 @@ def test_a_square_is_seen() -> None:
         for _ in range(size):
             sum(range(size))
 
-    assert growth(lambda size: size, read, 400) > LINEAR_AT_MOST
+    assert _growth_at(lambda size: size, read, 200) > LINEAR_AT_MOST
 
 
 @pytest.fixture(autouse=True, scope="module")
