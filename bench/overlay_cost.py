@@ -19,7 +19,7 @@ import argparse
 import gc
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,7 @@ from typing import Any
 from typing_extensions import override
 
 from bench.machine import write_result
+from caesura.models.decoding.passing_engine import PassingEngine
 from caesura.schemas.codec import encode_event
 from caesura.schemas.events import Word, WordsEvent
 from caesura.schemas.labels import Labels
@@ -38,7 +39,7 @@ from caesura.worker.core.language.labelling import LabelRequest, Probabilities
 from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.core.overlays.redaction import Redacted
 from caesura.worker.inference.model.probabilities import ModelProbabilities
-from caesura.worker.ports.engine import Engine, EngineModel, EngineWork
+from caesura.worker.ports.engine import Engine
 from caesura.worker.runtime.settings.routes import Route
 from caesura.worker.runtime.settings.settings import RuntimeSettings
 from caesura.worker.sizing.unconnected_worker import UnconnectedWorker
@@ -120,38 +121,29 @@ class Listener:
         )
 
 
-class Recorded(Engine):
-    """Labels with an engine and keeps what it answers, or gives again what was kept."""
+class Recording(PassingEngine):
+    """Keeps what the engine answers."""
 
-    def __init__(self, engine: Engine, answers: Sequence[list[Labels]] | None = None) -> None:
-        self.answers = list(answers or ())
-        self._engine = engine
-        self._again = iter(self.answers) if answers is not None else None
-
-    @property
-    @override
-    def models(self) -> Sequence[EngineModel]:
-        return self._engine.models
-
-    @property
-    @override
-    def work(self) -> EngineWork:
-        return self._engine.work
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(engine)
+        self.answers: list[list[Labels]] = []
 
     @override
     def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
-        if self._again is not None:
-            return next(self._again)
-        self.answers.append(self._engine.label(requests))
+        self.answers.append(super().label(requests))
         return self.answers[-1]
 
-    @override
-    def forget(self, session: str) -> None:
-        self._engine.forget(session)
+
+class Replaying(PassingEngine):
+    """Gives the answers that were kept, in their order."""
+
+    def __init__(self, engine: Engine, answers: Iterable[list[Labels]]) -> None:
+        super().__init__(engine)
+        self._answers = iter(answers)
 
     @override
-    def warm_up(self) -> None:
-        self._engine.warm_up()
+    def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
+        return next(self._answers)
 
 
 @contextmanager
@@ -207,17 +199,17 @@ def main() -> None:
     answers: dict[str, Sequence[list[Labels]]] = {}
     calls: dict[str, list[Callable[[], object]]] = {}
     for name in _CASES:
-        recorded = Recorded(engine)
+        recording = Recording(engine)
         with columns_asked() as calls[name]:
-            heard(recorded, name, options.rounds)
-        answers[name] = recorded.answers
+            heard(recording, name, options.rounds)
+        answers[name] = recording.answers
     gc.collect()
     gc.freeze()  # a worker does not hold what is recorded here
     core_s = dict.fromkeys(_CASES, math.inf)
     columns_s = dict.fromkeys(_CASES, math.inf)
     for _ in range(options.runs):
         for name in _CASES:
-            core_s[name] = min(core_s[name], heard(Recorded(engine, answers[name]), name, options.rounds)[0])
+            core_s[name] = min(core_s[name], heard(Replaying(engine, answers[name]), name, options.rounds)[0])
             columns_s[name] = min(columns_s[name], computed(calls[name]))
     added_s = {name: core_s[name] + columns_s[name] - core_s["off"] - columns_s["off"] for name in _CASES}
     result = {

@@ -49,7 +49,7 @@ _FORMULA = re.compile(r"[^:：]*[\d+=/*^][^:：]*")
 _ASIDE = re.compile(
     r"(?:(?:and|or|but|which|because|if|i|we|you)(?:['’]\w{1,3})?|(?:it|that|there|he|she|they|what|who)['’]\w{1,2})\s+\S+\s+\S",
     re.IGNORECASE,
-)  # how nobody describes a sound
+)  # a sound is not described so
 _TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
 _SENTENCE_ENDS = ".?!…。？！\n"
 

@@ -38,7 +38,7 @@ class HttpProtocol(H11Protocol):
     """Tells the doorway of its requests: uvicorn alone would wait for ever for one that does not come.
 
     What has come is read a piece a turn, and the next request of a connection waits for its turn: chunks of a byte, or
-    many requests at once, hold nobody else up.
+    many requests at once, do not hold others up.
     """
 
     def __init__(self, doorway: ConnectionLimits, **given: Any) -> None:  # noqa: ANN401 - uvicorn's own

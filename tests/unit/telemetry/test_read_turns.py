@@ -99,7 +99,7 @@ class Server:
 
 
 class Wire(asyncio.Transport):
-    """A transport that goes nowhere. reads: whether more would be read now; None: nobody has said."""
+    """A transport that goes nowhere. reads: whether more would be read now; None: it was not said."""
 
     def __init__(self, protocol: HttpProtocol) -> None:
         super().__init__()
