@@ -41,7 +41,7 @@ class Prepared:
     max_words: Annotated[int, typer.Option(help="Held-out words a corpus.")] = 20_000
     error_rate: Annotated[float, typer.Option(help="A recogniser's errors a word, in held-out text.")] = ERROR_RATE
     errors: Annotated[
-        float, typer.Option(help="Share of the documents that carry a recogniser's errors, simulated (English).")
+        float, typer.Option(help="Share of the documents that carry a recogniser's errors, simulated (not in Chinese).")
     ] = 0.0
     scale: float = 1.0
     seed: int = 1
@@ -53,7 +53,7 @@ def prepare_text(asked: Prepared) -> None:
 
     scale multiplies the number of words taken of each corpus. What is there already is kept.
     """
-    if asked.errors and not LANGUAGES[asked.language].misheard:
+    if asked.errors and LANGUAGES[asked.language].recipe.misheard is None:
         raise typer.BadParameter(f"there are no rules of what sounds alike in {asked.language}", param_hint="--errors")
     tokenizer = WordPiece(read_vocabulary(asked.vocabulary), max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
     (_prepare_held_out if asked.held_out else _prepare_training)(asked, tokenizer)

@@ -109,7 +109,7 @@ def prepare_held_out(  # noqa: PLR0913 - what is read, whence, whither
 
     errors: the share of the documents with a recogniser's errors, ``rate`` of them a word.
     """
-    misheard = MisheardWords(tokenizer.vocabulary) if errors else None
+    misheard = recipe.misheard(corpora, tokenizer.vocabulary) if errors and recipe.misheard else None
     for corpus in corpora_names:
         documents = held_out(recipe, corpora, corpus, max_words=max_words)
         counts = CorpusCounts(corpus, len(documents), sum(len(document.words) for document in documents))
@@ -132,7 +132,7 @@ def prepare(
 
     errors: the share of the documents that carry a recogniser's errors (``recogniser_errors``).
     """
-    misheard = MisheardWords(tokenizer.vocabulary) if errors else None
+    misheard = recipe.misheard(corpora, tokenizer.vocabulary) if errors and recipe.misheard else None
     tests = SharedText(recipe.tests(corpora))
     for corpus, max_words in mix.items():
         path, report = out / f"{corpus}.npz", out / f"{corpus}.json"

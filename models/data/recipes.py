@@ -14,6 +14,7 @@ from typing import Protocol
 
 from caesura.models.data.aligned_words import AlignedDocument
 from caesura.models.data.corpora import place
+from caesura.models.data.recogniser_errors import MisheardWords
 
 DISFLUENT_SHARE = 0.45
 """Of the sentences of a fluent corpus, those that disfluencies are inserted into."""
@@ -37,7 +38,8 @@ class Recipe:
     mix: how many words of each corpus are trained on at most. documents: the training documents, or the held-out ones,
     of a corpus. fluent: the corpora that disfluencies are inserted into. disfluent: inserts them. tests: the words of
     the test sets, which no training text may share. chooses: corpora beside the mix that are held out whole: weights
-    and constants are chosen by them, and nothing learns from them.
+    and constants are chosen by them, and nothing learns from them. misheard: what sounds alike, by the corpora's folder
+    and the network's vocabulary; None where no rule tells.
     """
 
     mix: Mapping[str, int]
@@ -46,6 +48,7 @@ class Recipe:
     disfluent: Callable[[AlignedDocument, random.Random], AlignedDocument]
     tests: Callable[[Path], Iterator[Sequence[str]]]
     chooses: tuple[str, ...] = ()
+    misheard: Callable[[Path, Sequence[str]], MisheardWords] | None = None
 
 
 def is_held_out(corpus: str, document_name: str) -> bool:

@@ -5,16 +5,19 @@ benchmark's pair of a reference and its recognised text. The rates are those of 
 word in ten); of ten errors six take another word, three swallow a short one, one hears a short one that was not said.
 
 What sounds alike is told by a key: a word's consonants, voiced and unvoiced ones alike, behind a mark for a vowel at
-its beginning. So "there" meets "their", "two" meets "too", and "walked" meets "walk" by the shortened key. For Chinese
-there is no rule: that wants a dictionary of readings.
+its beginning. So "there" meets "their", "two" meets "too", and "walked" meets "walk" by the shortened key. How a
+language's spelling sounds stands in its file (``Sounds``). For Chinese there is no rule: that wants a dictionary of
+readings.
 """
 
 from __future__ import annotations
 
 import random
 import re
+import unicodedata
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
 from caesura.schemas.labels import Disfluency, Punctuation
@@ -22,17 +25,35 @@ from caesura.schemas.labels import Disfluency, Punctuation
 ERROR_RATE = 0.1
 _SWALLOWED, _HEARD = 0.3, 0.1
 _SHORT = 4
-_ADDED = ("a", "the", "and", "in", "to", "of", "is", "it", "i", "that")
-_WHOLE_WORD = re.compile(r"[a-z]{2,}")
-_SAME = (("ph", "f"), ("ght", "t"), ("kn", "n"), ("wr", "r"), ("ck", "k"), ("qu", "k"), ("tion", "sn"), ("x", "ks"))
 _VOICED = str.maketrans("bdgvzcqj", "ptkfskkk")
 _BEGUN = {int(Disfluency.I_RM): int(Disfluency.B_RM), int(Disfluency.I_IM): int(Disfluency.B_IM)}
 
 
-def sound_key(word: str) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sounds:
+    """How a language's spelling sounds.
+
+    same: spellings, as patterns in order, and what is written for their sound. added: short words that a recogniser
+    hears where nothing was said. word: what a whole word looks like.
+    """
+
+    same: tuple[tuple[str, str], ...] = ()
+    added: tuple[str, ...]
+    word: str = r"[^\W\d_]{2,}"
+
+
+ENGLISH_SOUNDS = Sounds(
+    same=(("ph", "f"), ("ght", "t"), ("kn", "n"), ("wr", "r"), ("ck", "k"), ("qu", "k"), ("tion", "sn"), ("x", "ks")),
+    added=("a", "the", "and", "in", "to", "of", "is", "it", "i", "that"),
+    word="[a-z]{2,}",
+)
+
+
+def sound_key(word: str, sounds: Sounds = ENGLISH_SOUNDS) -> str:
     """Return what a word shares with those that sound like it."""
-    for spelled, sounded in _SAME:
-        word = word.replace(spelled, sounded)
+    for spelled, sounded in sounds.same:
+        word = re.sub(spelled, sounded, word)
+    word = unicodedata.normalize("NFD", word)  # an accent is no letter
     consonants = re.sub(r"[^a-z]|[aeiouywh]", "", word.translate(_VOICED))
     return ("a" if word[:1] in "aeiou" else "") + re.sub(r"(.)\1+", r"\1", consonants)
 
@@ -40,15 +61,16 @@ def sound_key(word: str) -> str:
 class MisheardWords:
     """What each word may be taken for: those words of a vocabulary with its key, or with its key but for the end."""
 
-    def __init__(self, vocabulary: Sequence[str]) -> None:
+    def __init__(self, vocabulary: Iterable[str], sounds: Sounds = ENGLISH_SOUNDS) -> None:
         """Take whole words from ``vocabulary``; pieces of words and names of pieces are passed over."""
+        self._sounds = sounds
         self._alike: defaultdict[str, list[str]] = defaultdict(list)
-        for word in filter(_WHOLE_WORD.fullmatch, vocabulary):
-            self._alike[sound_key(word)].append(word)
+        for word in filter(re.compile(sounds.word).fullmatch, vocabulary):
+            self._alike[sound_key(word, sounds)].append(word)
 
     def taken_for(self, word: str, rng: random.Random) -> str:
         """Draw another word that sounds like it; the word itself where there is none."""
-        key = sound_key(word)
+        key = sound_key(word, self._sounds)
         for at in filter(None, (key, key[:-1])):
             if alike := [other for other in self._alike.get(at, ()) if other != word]:
                 return rng.choice(alike)
@@ -77,5 +99,5 @@ class MisheardWords:
             if ends_turn:
                 out.turn_ends.add(len(out.words) - 1)
             elif _SWALLOWED <= kind < _SWALLOWED + _HEARD and mark == Punctuation.NONE and tag == Disfluency.O:
-                out.add(rng.choice(_ADDED), Punctuation.NONE, Disfluency.O)
+                out.add(rng.choice(self._sounds.added), Punctuation.NONE, Disfluency.O)
         return out

@@ -50,10 +50,11 @@ def misheard_figure(
     text: str,
     rate: float,
     model: str,
+    language: str,
     progress: Progress = lambda _: None,
 ) -> MisheardFigure:
-    """Label English documents, each a session, and count their marks against the text's own."""
-    labelled = label_streams(engine, [one.words for one in documents], language="en", progress=progress)
+    """Label documents, each a session, and count their marks against the text's own."""
+    labelled = label_streams(engine, [one.words for one in documents], language=language, progress=progress)
     gold = [mark for one in documents for mark in one.punctuation]
     counts = count_blocks(gold, [mark for marks, _ in labelled for mark in marks], MARK_CLASSES)
     return MisheardFigure(text=text, rate=rate, model=model, counts=counts["overall"])

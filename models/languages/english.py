@@ -17,6 +17,7 @@ from caesura.models.data.english_corpora import ENGLISH_CORPORA, ENGLISH_TEXT
 from caesura.models.data.iwslt import read_iwslt
 from caesura.models.data.marks import read_marks
 from caesura.models.data.recipes import DISFLUENT_SHARE, Recipe, is_held_out
+from caesura.models.data.recogniser_errors import MisheardWords
 from caesura.models.data.spoken_frames import ENGLISH_FRAMES
 from caesura.models.data.spoken_patterns import add_spaced, pattern_documents
 from caesura.models.evaluation.english import (
@@ -113,6 +114,7 @@ _RECIPE = Recipe(
     disfluent=_disfluent,
     tests=_tests,
     chooses=(_DEV_TALKS,),
+    misheard=lambda _, vocabulary: MisheardWords(vocabulary),
 )
 ENGLISH = Language(
     code="en",
@@ -143,5 +145,4 @@ ENGLISH = Language(
         "open_text": dict.fromkeys(HELD_OUT, evaluate_held_out),
     },
     scored_by_name=dict.fromkeys(DEV_HALVES, evaluate_benchmark),
-    misheard=True,
 )

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import lzma
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 
 from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument, move_marks
@@ -19,7 +19,8 @@ from caesura.models.data.calls import run_hashes
 from caesura.models.data.calls.european import european_frames, has_frames
 from caesura.models.data.corpora import place
 from caesura.models.data.disfluencies import insert_disfluencies
-from caesura.models.data.recipes import DISFLUENT_SHARE, Recipe
+from caesura.models.data.recipes import DISFLUENT_SHARE, DocumentReader, Recipe
+from caesura.models.data.recogniser_errors import MisheardWords, Sounds
 from caesura.models.data.running_text import RunningText
 from caesura.models.data.spelled_numbers import SPELLED, with_spelled_numbers
 from caesura.models.data.spoken_patterns import add_spaced, pattern_documents
@@ -45,6 +46,7 @@ EUROPEAN_MODEL = LanguageModel(
 _ONE_IN = 40
 _SPELLED_SHARE = 0.5
 _CALL_WORDS = 250_000
+_MISHEARD_DOCUMENTS = 100
 _MARKS = {",": Punctuation.COMMA, ".": Punctuation.PERIOD, "?": Punctuation.QUESTION, "!": Punctuation.PERIOD}
 _TAGS = {"RM": (Disfluency.B_RM, Disfluency.I_RM), "IM": (Disfluency.B_IM, Disfluency.I_IM)}
 
@@ -56,11 +58,12 @@ def european(
     one_in: Mapping[str, int],
     tagged: Mapping[str, str],
     parity_corpora: tuple[str, ...],
+    sounds: Sounds | None = None,
 ) -> Language:
     """Return a language whose corpora ``text`` reads. mix: words of each corpus.
 
     one_in: of a corpus with few documents, one of how many is held out. tagged: corpora with people's labels of
-    disfluencies, and the file of each.
+    disfluencies, and the file of each. sounds: what sounds alike.
     """
     documents = partial(_documents, text, one_in, tagged)
     calls = {f"calls_{text.language}": _CALL_WORDS} if has_frames(text.language) else {}
@@ -72,6 +75,7 @@ def european(
         disfluent=partial(_disfluent, text),
         tests=lambda _: iter(()),  # what is held out is parted by document; sittings share their formulas
         chooses=tuple(name + DEVELOPMENT for name in (*names, *calls)),
+        misheard=None if sounds is None else partial(_misheard, sounds, documents, parity_corpora[0]),
     )
     return Language(
         code=text.language,
@@ -120,6 +124,13 @@ def _documents(
     else:
         for document in text.read(corpora, name, keep):
             yield _said(document, text.language) if training else document
+
+
+def _misheard(sounds: Sounds, documents: DocumentReader, corpus: str, corpora: Path, _: Sequence[str]) -> MisheardWords:
+    """Return the words of the language's own text: the network's vocabulary has those of other languages too."""
+    read = islice(documents(corpora, corpus, training=True), _MISHEARD_DOCUMENTS)
+    words = (word for document in read for word in document.words)
+    return MisheardWords(dict.fromkeys(words), sounds)
 
 
 def _calls(text: RunningText, corpus: str) -> Iterator[AlignedDocument]:

@@ -7,6 +7,7 @@ from caesura.models.data.corpora import ASIDE, CorpusRules
 from caesura.models.data.derived_tags import SlipSigns
 from caesura.models.data.disfluencies import SpeechHabits
 from caesura.models.data.marks import Writing
+from caesura.models.data.recogniser_errors import Sounds
 from caesura.models.data.running_text import RunningText
 from caesura.models.languages.european import european
 
@@ -73,4 +74,17 @@ FRENCH = european(
     one_in={"assemblee_mariage": 8, "fredsum_debats": 10, "parisstories": 5},
     tagged={"parisstories": "ud_parisstories_labelled"},
     parity_corpora=("assemblee_mariage", "fredsum_debats"),
+    sounds=Sounds(
+        same=(
+            ("(?<=..)[sxztdp]+$", ""),
+            ("x", "ks"),
+            ("ch", "x"),
+            ("ph", "f"),
+            ("qu|gu(?=[eiéè])", "k"),
+            ("ç|c(?=[eiyéèê])", "s"),
+            ("gn", "n"),
+            ("œ", "e"),
+        ),
+        added=("et", "la", "de", "le", "à", "que", "il", "un"),
+    ),
 )

@@ -7,6 +7,7 @@ from caesura.models.data.corpora import ASIDE, CorpusRules
 from caesura.models.data.derived_tags import SlipSigns
 from caesura.models.data.disfluencies import SpeechHabits
 from caesura.models.data.marks import Writing
+from caesura.models.data.recogniser_errors import Sounds
 from caesura.models.data.running_text import RunningText
 from caesura.models.languages.european import european
 
@@ -87,4 +88,19 @@ GERMAN = european(
     one_in={"nationalrat_at": 20},
     tagged={},
     parity_corpora=("bundestag_fragen", "bundestag_debatten"),
+    sounds=Sounds(
+        same=(
+            ("x|chs", "ks"),
+            ("s?ch", "x"),
+            ("ph", "f"),
+            ("qu", "kw"),
+            ("ck", "k"),
+            ("tz|z", "ts"),
+            ("dt", "t"),
+            ("ß", "ss"),
+            ("w", "v"),
+            ("j", "y"),
+        ),
+        added=("und", "die", "der", "ja", "da", "es", "in", "so"),
+    ),
 )

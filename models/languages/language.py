@@ -63,7 +63,7 @@ class Language:
 
     parity_corpora: whose held-out text an export is checked on. scored: by group (``benchmark``, ``switchboard``,
     ``open_text``) the texts that ``evaluate`` scores and what scores each; scored_by_name: those that are asked for by
-    name alone. misheard: whether a recogniser's errors can be simulated.
+    name alone.
     """
 
     code: str
@@ -75,4 +75,3 @@ class Language:
     parity_corpora: tuple[str, ...]
     scored: Mapping[str, Mapping[str, Evaluation]]
     scored_by_name: Mapping[str, Evaluation]
-    misheard: bool = False

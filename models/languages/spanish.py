@@ -10,6 +10,7 @@ from caesura.models.data.corpora import ASIDE, CorpusRules
 from caesura.models.data.derived_tags import SlipSigns
 from caesura.models.data.disfluencies import SpeechHabits
 from caesura.models.data.marks import Writing
+from caesura.models.data.recogniser_errors import Sounds
 from caesura.models.data.running_text import RunningText
 from caesura.models.languages.european import european
 
@@ -79,4 +80,8 @@ SPANISH = european(
     one_in={"discursos_ar": 25},
     tagged={},
     parity_corpora=("congreso_es", "mananeras_mx"),
+    sounds=Sounds(
+        same=(("x", "ks"), ("ch", "x"), ("ll", "y"), ("v", "b"), ("qu|gu(?=[eiéí])", "k"), ("c(?=[eiéí])", "s")),
+        added=("y", "a", "de", "la", "que", "el", "no", "en"),
+    ),
 )

@@ -186,6 +186,8 @@ def test_the_command_scores_a_folder_s_english_model_on_held_out_text(tmp_path: 
     refused = CliRunner().invoke(app, [*command, "--rate", "2"])
     assert refused.exit_code == 2
     assert "--rate" in refused.output
+    refused = CliRunner().invoke(app, [*command, "--language", "zh"])
+    assert "no rules of what sounds alike in zh" in " ".join(refused.output.replace("│", " ").split())
 
 
 @pytest.mark.parametrize("rate", [0.0, 1.0])

@@ -156,6 +156,25 @@ def test_a_language_trains_before_it_has_frames_and_number_words(tmp_path: Path)
     assert all("5" in document.words for document in documents)
 
 
+@pytest.mark.parametrize(
+    ("language", "corpus", "alike"),
+    [
+        (GERMAN, "bundestag_fragen", "seid seit fiel viel dachs dax größe grösse"),
+        (SPANISH, "congreso_es", "calló cayó casa caza vaca baca cena sena"),
+        (FRENCH, "assemblee_mariage", "mer mère vert verre sont son faux fots"),
+    ],
+)
+def test_a_word_is_misheard_as_one_of_the_language_s_own_text(
+    tmp_path: Path, language: Language, corpus: str, alike: str
+) -> None:
+    line = f"{alike}. "
+    write_corpus(tmp_path, corpus, {str(day): line * 6 for day in range(3)}, language=language.code)
+    assert language.recipe.misheard is not None
+    misheard, rng, pairs = language.recipe.misheard(tmp_path, ["mare", "case", "feet"]), random.Random(1), alike.split()
+    for one, other in zip(pairs[::2], pairs[1::2], strict=True):
+        assert {misheard.taken_for(one, rng) for _ in range(9)} == {other}
+
+
 def test_people_s_tags_become_spans_and_marks_move_off_them(tmp_path: Path) -> None:
     line = {
         "id": "story_1",
