@@ -201,7 +201,13 @@ class Exploration:
         saving: DeferredExecutor | None = None,
     ) -> InMemoryWorker:
         return self.world.worker(
-            ordinal, observer=observer, engine=engine, around=self._publisher, saving=saving, commit_interval_ms=10
+            ordinal,
+            observer=observer,
+            engine=engine,
+            around=self._publisher,
+            saving=saving,
+            commit_interval_ms=10,
+            save_interval_ms=300 * (ordinal % 2),
         )
 
     def _publisher(self, sure: Publisher) -> Publisher:

@@ -77,7 +77,7 @@ class World:
 
     def settings(self, ordinal: int = 0, **changes: object) -> RuntimeSettings:
         routes = (Route(target="de", topic="translate.de"),)
-        return RuntimeSettings(**{"ordinal": ordinal, "routes": routes, **changes})  # type: ignore[arg-type]
+        return RuntimeSettings(**{"ordinal": ordinal, "save_interval_ms": 0, "routes": routes, **changes})  # type: ignore[arg-type]
 
     def send(self, *events: WordsEvent, timestamp_ms: int | None = None) -> None:
         for one in events:

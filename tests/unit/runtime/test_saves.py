@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typing_extensions import override
 
-from caesura.schemas.checkpoint import Manifest
+from caesura.schemas.checkpoint import Manifest, OffsetMetadata
 from caesura.schemas.digests import digest_sum
 from caesura.schemas.events import WordsEvent
 from caesura.schemas.state import decode_state
@@ -22,7 +23,7 @@ from caesura.worker.commands.worker import worker as worker_command
 from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.core.partition.partitioning import murmur2_partition
 from caesura.worker.errors import BrokerError, FencedError
-from caesura.worker.ports.commit_steps import CheckpointTaken
+from caesura.worker.ports.commit_steps import CheckpointTaken, CommitStep, CommitStepReached
 from caesura.worker.ports.observer import ClaimWaits, Event, PartitionClaimed, SilentObserver
 from caesura.worker.ports.publisher import Publisher
 from caesura.worker.ports.reasons import CheckpointOutcome
@@ -408,6 +409,41 @@ def test_a_session_that_was_written_many_times_is_found_as_it_was_committed() ->
     world.broker.expel("caesura", "asr.words", first.source.member_id)
     world.worker(1, observer=heard).settle()
     assert heard.summaries == []
+
+
+def _stored_id(world: World) -> str | None:
+    stored = world.redis.partition(0).manifest
+    return None if stored is None else Manifest.decode(stored).id
+
+
+def _committed_id(world: World) -> str:
+    committed = world.broker.last_committed("caesura", "asr.words", 0)
+    metadata = None if committed is None else OffsetMetadata.decode(committed.metadata)
+    assert metadata is not None
+    return str(metadata.id)
+
+
+def test_many_commits_are_saved_once_an_interval_and_a_stop_saves_at_once() -> None:
+    world, steps, rebuilds = World(), Heard(CommitStepReached), Rebuilds()
+    first = world.worker(observer=steps, save_interval_ms=20_000, commit_interval_ms=10)
+    events = speech("ann", 160)
+    for one in events[:30]:
+        world.send(one)
+        first.settle()
+        world.clock.pass_s(0.2)
+    done = Counter(one.step for one in steps.events)
+    assert done[CommitStep.COMMITTED] >= 10
+    assert 1 <= done[CommitStep.SAVED] <= 3
+    assert _stored_id(world) != _committed_id(world)
+    world.broker.expel("caesura", "asr.words", first.source.member_id)
+    second = world.worker(1, observer=rebuilds, save_interval_ms=20_000, commit_interval_ms=10)
+    world.send(*events[30:])
+    second.settle()
+    second.worker.drain()
+    assert _stored_id(world) == _committed_id(world)
+    _audit(world)
+    assert rebuilds.summaries == []
+    check_every_word_once(events, world.segments())
 
 
 class SlowToSend(UnsurePublisher):

@@ -1,7 +1,8 @@
 """Step 4 of a checkpoint: what is committed goes to Redis, beside the loop. Redis is a cache, keyed by checkpoint id.
 
 1. One write of a partition is under way at a time. It holds the sessions touched since the last one that is known to
-   have landed, and the id that was committed last.
+   have landed, and the id that was committed last. The next one begins an interval after it landed: what many commits
+   touch is written once.
 2. A write of what was touched is refused unless the stored id is one that it may follow: that of the last write known
    to have landed, or of one without an answer since. So it is applied only on top of the state that it changes.
 3. Without an answer (Redis is slow, or away) its sessions stay unsaved, and the next write may follow its id as well.
@@ -15,6 +16,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Mapping
 from concurrent.futures import Executor, Future, wait
@@ -66,14 +68,15 @@ class _UnderWay:
     id: CheckpointId | None
     sent: Mapping[str, bytes | None]
     last: bool = False
+    began_s: float = 0.0
 
 
 class PartitionSaves:
     """What is committed of one partition and not saved yet.
 
     found: the stored id, where what is stored is what this starts from; None: the first write is a full one. changed:
-    what was made anew since of what is stored. refused: something else is stored than what is known to have landed
-    there.
+    what was made anew since of what is stored. interval_s: between two writes. refused: something else is stored than
+    what is known to have landed there.
     """
 
     def __init__(  # noqa: PLR0913 - what is known, and the parts
@@ -87,6 +90,7 @@ class PartitionSaves:
         executor: Executor,
         clock: Clock,
         observer: Observer,
+        interval_s: float,
     ) -> None:
         self._partition = partition
         self._totals = totals
@@ -103,7 +107,8 @@ class PartitionSaves:
         self._full: _FullWrite | None = None
         self._under_way: _UnderWay | None = None
         self._behind_since_s: float | None = None
-        self._not_before_s = 0.0
+        self._interval_s = interval_s
+        self._landed_s, self._not_before_s = -math.inf, 0.0
         self._wait_s = _FIRST_WAIT_S
 
     def committed(self, checkpoint: SavedCheckpoint, snapshots: Mapping[str, bytes | None]) -> None:
@@ -128,7 +133,8 @@ class PartitionSaves:
             if not self._under_way.answer.done():
                 return
             self._answered(self._under_way)
-        if self.refused or self._last is None or self._clock.monotonic_s() < self._not_before_s:
+        from_s = max(self._not_before_s, self._landed_s + self._interval_s)
+        if self.refused or self._last is None or self._clock.monotonic_s() < from_s:
             return
         if self._needs_full:
             self._needs_full, self._full = False, _FullWrite(left=list(sessions.names()))
@@ -138,7 +144,11 @@ class PartitionSaves:
             self._write_touched(self._last)
 
     def finish(self, sessions: PartitionSessions, until_s: float) -> None:
-        """Save what is committed, and wait for the answers, up to a time of the monotonic clock; or give up."""
+        """Save what is committed, and wait for the answers, up to a time of the monotonic clock; or give up.
+
+        Nothing is committed afterwards: no write waits for its interval.
+        """
+        self._interval_s = 0.0
         while True:
             self.advance(sessions)
             left_s = until_s - self._clock.monotonic_s()
@@ -209,7 +219,8 @@ class PartitionSaves:
 
     def _begin(self, write: StoreWrite, sent: Mapping[str, bytes | None], *, last: bool = False) -> None:
         answer = self._executor.submit(self._store.write, self._partition, write)
-        self._under_way = _UnderWay(answer=answer, id=write.id, sent=sent, last=last)
+        now_s = self._clock.monotonic_s()
+        self._under_way = _UnderWay(answer=answer, id=write.id, sent=sent, last=last, began_s=now_s)
 
     def _answered(self, done: _UnderWay) -> None:
         self._under_way = None
@@ -226,13 +237,15 @@ class PartitionSaves:
             self.refused = self._has_landed
             self._start_full()
         elif done.id is not None:
-            self._landed(done.id)
+            self._landed(done.id, done.began_s)
 
-    def _landed(self, checkpoint: CheckpointId) -> None:
+    def _landed(self, checkpoint: CheckpointId, began_s: float) -> None:
         self._follows, self._has_landed = [checkpoint], True
-        self._not_before_s, self._wait_s = 0.0, _FIRST_WAIT_S
+        self._landed_s, self._wait_s = self._clock.monotonic_s(), _FIRST_WAIT_S
         if self._last is not None and self._last.id == checkpoint:
             self._last = self._behind_since_s = None
+        else:
+            self._behind_since_s = began_s
         self._observer.note(CommitStepReached(step=CommitStep.SAVED))
         self._tell(SaveOutcome.LANDED)
 

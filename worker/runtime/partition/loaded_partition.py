@@ -79,6 +79,7 @@ class LoadedPartition:
                 executor=parts.saving,
                 clock=parts.clock,
                 observer=parts.observer,
+                interval_s=settings.save_interval_ms / 1000.0,
             ),
         )
         refusals = Refusals(self._state, settings, source_topic=parts.source.topic, observer=parts.observer)

@@ -47,6 +47,8 @@ class RuntimeSettings(TopicSettings):
         ``murmur2_random``), ``crc32`` (librdkafka's default), or ``unchecked``.
     commit_interval_ms: Longest time between checkpoints. Output becomes readable at the end of a checkpoint, so this is
         part of the delay. A worker with little to do commits sooner, at most four times as often.
+    save_interval_ms: Shortest time between two saves of a partition in Redis. Words of so long a time are labelled
+        again after a crash. A stop and a hand-over save at once.
     max_poll_records: Records taken into one checkpoint.
     max_batch_sessions: Sessions labelled in one inference.
     max_batch_words: Words of all buffers in a batch.
@@ -97,6 +99,7 @@ class RuntimeSettings(TopicSettings):
     adopt_foreign_offsets: Annotated[bool, Meta(extra={"change": "at a restart"})] = False
     partitioner: Annotated[Partitioner, Meta(extra={"change": "with all producers at once"})] = Partitioner.MURMUR2
     commit_interval_ms: Annotated[int, Meta(ge=10, le=60_000)] = 100
+    save_interval_ms: Annotated[int, Meta(ge=0, le=60_000)] = 500
     max_poll_records: Annotated[int, Meta(ge=1, le=100_000)] = 2000
     max_batch_sessions: Annotated[int, Meta(ge=1, le=1024)] = 64
     max_batch_words: Annotated[int, Meta(ge=1, le=1_000_000)] = 4096
