@@ -7,7 +7,8 @@ Rules of tags:
 
 1. Words taken back stay where a number among them goes on behind them, or where they hold a number or a part of one
    and no cue (a filler or an editing term) follows. What is said again at once may go, where the two are not read
-   together ("five five" are), and so may "one" alone, also before another ("one one thing").
+   together ("five five" are), and so may "one" alone, also before another ("one one thing"). In Chinese so may a
+   number with its lead-in, and 一 where it counts nothing, that come again soon; and 两 before 两个.
 2. A number whose first words are frozen as kept stays whole.
 3. Of two numbers of one kind with an editing term between them, the first was taken back (``corrections``).
 
@@ -25,6 +26,7 @@ from caesura.schemas.labels import COMMAS, SENTENCE_ENDS, Disfluency, Punctuatio
 from caesura.worker.core.decoding.corrections import MOST_UNITS, SOUNDS, Corrections
 from caesura.worker.core.decoding.unfrozen_tags import IN_FILLER, IN_REPARANDUM, OUT
 from caesura.worker.core.language.normalisation import word_set
+from caesura.worker.core.numbers.chinese_numbers import NUMERALS
 from caesura.worker.core.numbers.spoken_numbers import MONTHS, NumberKind, NumberSpan, is_number_word, number_spans
 
 _WINDOW = 16
@@ -38,7 +40,10 @@ _AMOUNT_WORDS = word_set(
     """and point dollar dollars cent cents pound pounds pence euro euros percent of the 块 元 角 毛 分 号 月 年 日 点
     岁 度 单元 楼 号楼 栋 层 室"""
 )
-_ONE, _BEFORE_ONE = ("one",), word_set("the this that which each every")
+_SOON = 3
+_ONE, _ONE_OF, _BEFORE_ONE = ("one",), word_set("一 一个"), word_set("the this that which each every")
+_PARTICLES = frozenset("的地得了")
+_COUNTED, _UNITS = frozenset("个只条张次种天位本件块点岁"), frozenset("十百千万亿点")
 _CODE_WORDS = word_set("zero oh one two three four five six seven eight nine double triple underscore dot slash")
 _ALSO_WORDS = frozenset("ai")
 _INSIDE = frozenset(("and", "of", "point", "the"))
@@ -133,17 +138,46 @@ class _Numbers(Corrections):
     def _is_meant(self, begin: int, end: int) -> bool:
         """Tell whether words taken back hold a number, or a part of one, and no repair of it."""
         goes_on = self._across.get(end, ())
-        slip = begin > 0 and self._words[begin - 1] not in _BEFORE_ONE
-        twice = [*_ONE, *_ONE]
-        if any(
-            not slip or stop - first != len(twice) or list(self._words[first:stop]) != twice for first, stop in goes_on
-        ):
+        if not (all(self._is_slip(first, stop) for first, stop in goes_on) or self._is_restarted(begin, end)):
             return True
-        cut = begin in self._across
         said = [self._words[place] for place in range(begin, end) if place in self._numbered]
-        if not cut and (said or [*_ONE]) == [*_ONE] and not self._belongs_to_amount(begin, end):
-            return False
+        if begin not in self._across:
+            if (goes_on and begin + 1 == end) or (said and self._comes_again(begin, end, said)):
+                return False
+            if (said or [*_ONE]) == [*_ONE] and not self._belongs_to_amount(begin, end):
+                return False
         return not self._is_repaired(end) and not self._is_said_again(begin, end)
+
+    def _comes_again(self, begin: int, end: int, said: Sequence[str]) -> bool:
+        """Tell whether Chinese words that end in a number come again soon, or 一 does where it counts nothing."""
+        words = list(self._words[begin:end])
+        if words[0].isascii() or len(words) > _WINDOW:
+            return False
+        behind = list(self._words[end : end + len(words) + _SOON])
+        leads, counts_nothing = begin not in self._numbered, _ONE_OF.issuperset(said)
+        if counts_nothing and (leads or len(words) == 1):
+            stems = (word[:1] if word in _ONE_OF else word for word in words if word not in _PARTICLES)
+            return all(any(again.startswith(stem) for again in behind) for stem in stems)
+        ends_in_number = leads and end - 1 in self._numbered
+        again = any(behind[at : at + len(words)] == words for at in range(_SOON + 1))
+        return again and (counts_nothing or ends_in_number)
+
+    def _is_slip(self, first: int, stop: int) -> bool:
+        """Tell whether two words that read as one number are one said again: "one one thing", 两 两个."""
+        one, again = self._words[first], self._words[stop - 1]
+        if stop - first != len((one, again)):
+            return False
+        if one.isascii():
+            return one == again == "one" and first > 0 and self._words[first - 1] not in _BEFORE_ONE
+        counts = again[1:] in _COUNTED or again[1:2] in _UNITS
+        return len(one) == 1 and again[:1] == one and counts
+
+    def _is_restarted(self, begin: int, end: int) -> bool:
+        """Tell whether a Chinese number with a unit, which no digit string has, is said again at once: 六十 六十多."""
+        said = "".join(self._words[begin:end])
+        again = "".join(self._words[end : end + end - begin])
+        numbered = self._numbered.issuperset(range(begin, end)) and not _UNITS.isdisjoint(said)
+        return numbered and again.startswith(said) and not again[len(said) :].startswith(tuple(NUMERALS))
 
     def _belongs_to_amount(self, begin: int, end: int) -> bool:
         """Tell whether the words are those that stand between numbers: "dollars and"."""
@@ -166,7 +200,10 @@ class _Numbers(Corrections):
         stop = numbers[-1] + 1 if numbers else end
         units = 0 < end - stop <= MOST_UNITS and _AMOUNT_WORDS.issuperset(self._words[stop:end])
         length = (end if units else stop) - begin
-        return list(self._words[begin : begin + length]) == list(self._words[end : end + length])
+        if self._words[begin].isascii():
+            return list(self._words[begin : begin + length]) == list(self._words[end : end + length])
+        said, again = ("".join(self._words[at : at + length]) for at in (begin, end))
+        return again.startswith(said) and not again[len(said) :].startswith(tuple(NUMERALS))
 
 
 def _found(words: Sequence[str], near: range) -> list[NumberSpan]:

@@ -12,13 +12,13 @@ Rules:
 4. "you know" stays as a relative clause or with its object ("the man you know from work", "people you know can"); so
    does "I mean" ("what I mean", "when I say free I mean free"), and a second one beside one that stays.
 5. What is said twice on purpose stays: "very very", "so so good", "come on come on", "come in in a minute",
-   "what you do do well", 很大很大, 不不不, 吃没吃, 看了看, 说着说着, 休息休息, 一次一次, 慢慢慢慢来, 八八折; so do
-   spelled letters ("w w w dot"), and what 还有 adds a copy to.
+   "what you do do well", 很大很大, 不不不, 吃没吃, 看了看, 说着说着就…, 休息休息, 一步一步, 慢慢慢慢来, 八八折; so do
+   spelled letters ("w w w dot"), and what 还有 adds a copy to. 很很, 比较比较 and 不应该不应该 are slips.
 6. An editing term (no, sorry, actually, 不对) goes only with words taken back right before it, which stay with it where
    no word follows to replace them; and never as the "no" of "there is no". A Chinese one that stays is the verb of what
    stands before it (这不对), which stays too; so does a lone pronoun (你不对我也不对).
 7. A word that is a filler elsewhere stays where it has a meaning: "so" before anything but a clause ("so tall was he"),
-   就是 at a sentence's beginning but before its speaker or behind 不, 那个 at its end, 嗯 and 啊 as answer or
+   就是 behind 不 or where it points at a sentence's beginning (就是他), 那个 at its end, 嗯 and 啊 as answer or
    exclamation, a pronoun always.
 """
 
@@ -72,9 +72,9 @@ def _words(*texts: str) -> frozenset[str]:
     return frozenset(compared(word) for text in texts for word in text.split())
 
 
-_ANSWERS = _Phrases(("uh huh", "unh huh", "mm hm", "mm hmm", "mhm", "mhmm", "nuh uh", "嗯哼", "嗯嗯"))
+_ANSWERS = _Phrases(("uh huh", "unh huh", "mm hm", "mm hmm", "mhm", "mhmm", "nuh uh"))
 _ANSWER_BEGINNINGS = _words("uh unh mm nuh")
-_ANSWERS_AT_START = _Phrases(("uh uh", "unh unh", "uh oh"))
+_ANSWERS_AT_START = _Phrases(("uh uh", "unh unh", "uh oh", "嗯哼", "嗯嗯"))
 _SOUNDS = _words("um umm uh uhh er erm err ah eh hm hmm mm mmm mhm 嗯 呃 啊 哦 唔 额 诶")
 _NAMES_OF_SOUNDS = _words("word words sound sounds syllable letters 字 个字 个词 这个字 这个词")
 _SAID = _words("say says said saying go goes went write wrote type typed spell spells 说 写")
@@ -109,7 +109,7 @@ _BEHIND_MEAN_TO = _words("be me him her us them you it the a an that this my you
 _SAY, _SAY_WHEN = _words("say says said"), _words("when whenever if where")
 _LINKS = _words("and but so well") | {""}
 _DEFINITION_WORDS = 7
-_URGENT, _TIMES = frozenset("快来走好行等停看对是嗯吃别坐"), 3
+_URGENT, _TIMES = frozenset("快来走好行等停看对是嗯吃别坐不"), 3
 _FUNCTION_WORDS = _words(
     """i you we they he she it me him her us them a an the this that these those my your our their his its and or but so
     if because as than when while where who what which how why in on at to of for from with by about into up out off
@@ -117,12 +117,12 @@ _FUNCTION_WORDS = _words(
     here just i'm you're we're they're he's she's it's that's there's i've we've you've i'll we'll you'll i'd don't
     didn't well like"""
 )
-_EMPHATIC_TERMS = """very;really;much;many;far;long;come on;go;bye;ha;blah;hey;please;hello;no;knock;ho;不;休息;打扫;
+_EMPHATIC_TERMS = """very;really;much;many;far;long;come on;go;bye;ha;blah;hey;please;hello;no;knock;ho;休息;打扫;
 研究;商量;讨论;考虑;收拾;介绍;了解;锻炼;整理;参观;准备;检查;放松;活动;练习;尝试;庆祝;沟通;交流;打听;体验;观察;关心;帮助;
-调查;感受;比较;运动;请教;熟悉;享受;认识"""
+调查;感受;运动;请教;熟悉;享受;认识"""
 _EMPHATIC = _Phrases(_EMPHATIC_TERMS.split(";"))
 _COURTESIES = """there;now;well;tut;night;没有;可以;知道了;是的;真的;等一下;等等;哪里;不客气;没事;好的;谢谢;再见;恭喜;
-欢迎;辛苦;加油;放心;没错;明白;没关系;不用;不要;不行;行;对不起;不好意思;抱歉"""
+欢迎;辛苦;加油;放心;没错;明白;没关系;不用;不要;不行;不;行;对不起;不好意思;抱歉"""
 _AT_START = _Phrases(_COURTESIES.split(";"))
 _KEPT_WHOLE = _Phrases(("so and so", "such and such", "我是说过", "我是说的"))
 _BEHIND_SO = _words(
@@ -139,20 +139,26 @@ _THERE_AGAIN = _VERBS | _words("there there's")
 _CLAUSE_OPENERS, _CLAUSE_WORDS = _words("what whatever whoever whichever all everything anything"), 4
 _EXCLAIMS = _words("how what that isn't aren't look")
 _NEGATIONS, _DEGREES = _words("没 不"), _words("很 好 太 真 挺 特 非")
+_TRIED, _BEHIND_GOING_ON = (
+    frozenset("看想试听问摸闻尝点摇笑走转翻等数说聊谈量擦动闪跳拍敲洗吃"),
+    frozenset("就突忽睡哭笑忘又也到") | {""},
+)
 _BEHIND_COUNTED = _words("地 来 数 一组 一起 进来 出去 进 走 说 看")
 _LONE = _words("的 是")
 _NUMERALS, _BEHIND_PAIRS = frozenset("一二三四五六七八九"), frozenset("一成结相配对组为分")
-_EACH, _STUTTERED = frozenset("次步天年句页片滴层遍口家"), frozenset("我你他她它这那就还的是在有")
+_EACH, _STEP = frozenset("次天年句页片滴层遍口家"), "一步"
+_BEHIND_EACH, _DOUBLED = frozenset("的地来过走数说看"), _words("慢慢 爸爸 妈妈 爷爷 奶奶 哥哥 姐姐 弟弟 妹妹 宝宝")
 _ADDED, _ALSO, _SPEAKERS = _words("还有 和"), frozenset("也都"), _words("我 你 他 她 它 我们 你们 他们")
 _TIME_SINCE = _words("today now well")
 _BEHIND_OWN_SPEECH = _words("我 我们 咱们 那个 这个 呃 嗯 啊 说 一个 有 觉得 大家")
 _POINTERS, _CALLS = _words("那个 这个"), _words("哎 唉 哇 咦")
 _AGREES, _BEHIND_AGREES = _words("好 行 对 可以 没问题 没 明白 知道 好的"), _words("的 吧 了 啊 问题 事 错") | {""}
-_EXCLAMATION_WORDS = 8
+_EXCLAMATION_WORDS, _SHORT_WORDS, _POINTED_AT = 8, 3, frozenset("这那他她它你您") | {""}
 _EDITING_TERMS = """no;nope;wait;sorry;oh sorry;actually;rather;or rather;oh no;scratch that;strike that;correction;
 excuse me;pardon me;i meant;make that;let me rephrase;my mistake;my bad;oops;不对;不;不是;说错了;说错;错了;我说错了;
 哦不;啊不;哦不对;应该是;不好意思;对不起;抱歉;更正"""
 _EDITING = _Phrases(_EDITING_TERMS.split(";"))
+_DENIALS = _words("不 不是 应该是")
 _SEARCHED = (_ANSWERS, _ANSWERS_AT_START, _KEPT_WHOLE, _KNOW, _MEAN, _EMPHATIC, _AT_START, _EDITING)
 _BEGINNINGS = frozenset().union(*(wanted.beginnings for wanted in _SEARCHED))
 
@@ -246,7 +252,7 @@ class _Guard(UnfrozenTags):
         for begin, end in self._found(_ANSWERS):
             self._keep(begin, end)
         for begin, end in self._found(_ANSWERS_AT_START):
-            if self._begins_sentence(begin):
+            if self._begins_sentence(begin) and (self._text(begin).isascii() or self._agrees(end)):
                 self._keep(begin, end)
 
     def _keep_sounds(self) -> None:
@@ -286,18 +292,33 @@ class _Guard(UnfrozenTags):
             return behind == "" or self._ends_sentence(place)
         if word == "就是":
             denied = self._text(place - 1) == "不" and not self._is_marked(place - 1)
-            return denied or (self._begins_sentence(place) and behind not in _BEHIND_OWN_SPEECH)
-        if not self._begins_sentence(place):
-            return False
+            return denied or (self._begins_sentence(place) and self._points(place))
         if word in ("嗯", "哦"):
-            return self._answers(place)
-        return word in _CALLS or (word == "啊" and self._exclaims(place))
+            return self._begins_sentence(place) and self._answers(place)
+        says = self._is_short(place) if word in _CALLS else word == "啊" and self._exclaims(place)
+        return says and self._begins_sentence(place)
 
     def _answers(self, place: int) -> bool:
         """Tell whether 嗯 or 哦 at a sentence's beginning agrees, or 嗯 is all of it."""
-        if self._text(place + 1) in _AGREES:
-            return self._text(place + 2) in _BEHIND_AGREES or self._is_marked(place + 1)
-        return self._text(place) == "嗯" and (self._text(place + 1) == "" or self._ends_sentence(place))
+        if self._text(place) == "哦" and self._text(place + 1) not in _AGREES:
+            return False
+        return self._agrees(place + 1)
+
+    def _agrees(self, end: int) -> bool:
+        """Tell whether an answer before ``end`` is all of a sentence, or agreement follows it."""
+        if self._text(end) in _AGREES:
+            return self._text(end + 1) in _BEHIND_AGREES or self._is_marked(end)
+        return self._text(end) == "" or self._ends_sentence(end - 1)
+
+    def _points(self, place: int) -> bool:
+        """Tell whether 就是 at a sentence's beginning says which one it is: 就是他, 就是这里."""
+        behind = self._text(place + 1)
+        return behind not in _BEHIND_OWN_SPEECH and (behind[:1] in _POINTED_AT or self._is_short(place))
+
+    def _is_short(self, place: int) -> bool:
+        """Tell whether a few words behind ``place`` end its sentence."""
+        words = range(place + 1, place + 1 + _SHORT_WORDS)
+        return any(self._text(last + 1) == "" or self._ends_sentence(last) for last in words)
 
     def _exclaims(self, place: int) -> bool:
         """Tell whether a sentence ends soon in 了, as exclamations do: 啊我忘了."""
@@ -435,15 +456,14 @@ class _Guard(UnfrozenTags):
             return True
         if word in _PARTICLES and word == behind:  # "come in in a minute": the verb's own, then the next phrase's
             return self._text(place - 1) in _PHRASAL_VERBS
-        if behind in _NEGATIONS and next_one and word[:1] == next_one[:1] and not word.isascii():
-            return True
         if (
-            self._is_tried_or_goes_on(place)
+            (behind in _NEGATIONS and self._asks_by_denying(place))
+            or self._is_tried_or_goes_on(place)
             or (word == behind != "" and self._counts_each(place))
             or (not word.isascii() and self._is_doubled(word, behind, next_one))
-            or (behind in _ADDED and behind not in (word, self._text(place - 1)) and not self._tag(place + 1))
+            or (behind in _ADDED and next_one.startswith(word) and not self._tag(place + 1))
             or (word in _LONE and word != behind and self._is_lone(place))
-            or (word[:1] in _DEGREES and word == behind)
+            or (word[:1] in _DEGREES and word == behind and (len(word) > 1 or word == "好"))
             or self._said_three_times(place)
         ):
             return True
@@ -458,6 +478,15 @@ class _Guard(UnfrozenTags):
         behind = self._text(self._letters_end)
         return _is_letter(behind) or behind == "dot"
 
+    def _asks_by_denying(self, place: int) -> bool:
+        """Tell whether a word, its denial and the word again ask: 吃没吃, but not 不应该不应该."""
+        word, denial, again = (self._text(at) for at in (place, place + 1, place + 2))
+        if word.isascii() or word[:1] != again[:1] or word.startswith(denial):
+            return False
+        rest = again.removeprefix(word if again.startswith(word) else word[:1])
+        restarts = self._tag(place + 1) and (rest or self._text(place + 3)).startswith(denial)
+        return not (restarts or (self._tag(place - 1) and self._text(place - 1) == denial))
+
     def _is_tried_or_goes_on(self, place: int) -> bool:
         """Tell whether a word is one of 看了看 or 说着说着: a verb, 了 or 着, and the verb again."""
         link = self._text(place)
@@ -466,7 +495,9 @@ class _Guard(UnfrozenTags):
         if not first or first.isascii() or link not in ("了", "着"):
             return False
         goes_on = self._text(verb + 3) == link
-        return self._text(verb + 2)[:1] == first and goes_on == (link == "着")
+        if self._text(verb + 2)[:1] != first or goes_on != (link == "着"):
+            return False
+        return self._text(verb + 4)[:1] in _BEHIND_GOING_ON if goes_on else first in _TRIED
 
     def _counts_each(self, place: int) -> bool:
         """Tell whether a word said twice counts one after the other (三个三个地)."""
@@ -481,8 +512,9 @@ class _Guard(UnfrozenTags):
         if len(word) == 1:
             discount = word in _NUMERALS and behind[1:] == "折"
             return discount or (word == "两" and next_one[:1] in _BEHIND_PAIRS)
-        doubled = word[0] == word[1] and word[0] not in _STUTTERED
-        return doubled or (word[0] == "一" and word[1:] in _EACH) or (len(word) == 2 and word[1] == "着")
+        if word[0] == "一":
+            return word == _STEP or (word[1:] in _EACH and next_one[:1] in _BEHIND_EACH)
+        return word in _DOUBLED or (word[1:] == "着" and next_one[:1] in _BEHIND_GOING_ON)
 
     def _is_lone(self, place: int) -> bool:
         """Tell whether a word taken back is alone: none is beside it, and no cue follows."""
@@ -530,7 +562,7 @@ class _Guard(UnfrozenTags):
                     self._keep_subject(begin, end)
                 continue
             if not self._follows_reparandum(begin):
-                self._keep(begin, end)
+                self._keep(begin + (self._text(begin) in _SOUNDS), end)
             elif self._text(end) == "":
                 self._keep(self._reparandum(begin), end)
             elif self._text(begin) == "no" and self._text(end) not in _THERE_AGAIN and self._is_there(begin):
@@ -540,6 +572,8 @@ class _Guard(UnfrozenTags):
 
     def _keep_subject(self, begin: int, end: int) -> None:
         """Keep words taken back right before a Chinese editing term that stays, unless they come again behind it."""
+        if "".join(self._text(place) for place in range(begin, end)) in _DENIALS:
+            return  # most often they deny what follows
         first = begin
         while self._tag(first - 1) in IN_REPARANDUM:
             first -= 1
