@@ -65,7 +65,7 @@ _LEAST_S = 0.002
 """What is over sooner is not told from the clock's own steps."""
 
 
-def growth(make: Callable[[int], _Made], read: Callable[[_Made], object], size: int = 64_000) -> float:
+def growth(make: Callable[[int], _Made], read: Callable[[_Made], object], size: int = 32_000) -> float:
     """Return how many times longer 8 times ``size`` takes to read.
 
     Input that leaves the processor's caches costs more a byte, once; the ratio of a square does not fall with the size.
@@ -377,20 +377,20 @@ GROWING = {
 
 @pytest.mark.parametrize("recogniser", GROWING)
 def test_memory_for_many_messages_is_bounded(recogniser: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("caesura.worker.service.clients.reading.MAX_MESSAGE_WORDS", MAX_MESSAGE_WORDS)
+    monkeypatch.setattr("caesura.worker.service.clients.reading.MAX_MESSAGE_WORDS", MAX_MESSAGE_WORDS // 4)
     head, tail = GROWING[recogniser]
     reader = frame_reader(Opening(format=RecogniserName(recogniser)), _broken)
 
     def kept_after(messages: int) -> int:
         for _ in range(messages):
-            _drained(reader.read(text_of(head, "a ", tail)(45_000)))
+            _drained(reader.read(text_of(head, "a ", tail)(11_000)))
         gc.collect()
         return tracemalloc.get_traced_memory()[0]
 
     tracemalloc.start()
     try:
         first = kept_after(2)
-        assert kept_after(4) - first < 100_000
+        assert kept_after(4) - first < 20_000
     finally:
         tracemalloc.stop()
 
@@ -472,7 +472,7 @@ def test_reading_a_file_takes_time_by_its_length(hostile: str) -> None:
             for _ in speech.events(iter(given), known):
                 pass
 
-    assert growth(make, read, 32_000) <= LINEAR_AT_MOST
+    assert growth(make, read, 16_000) <= LINEAR_AT_MOST
 
 
 HOSTILE: dict[str, Callable[[int], bytes]] = {
@@ -732,4 +732,4 @@ def test_finding_numbers_costs_as_much_as_there_are_words(language: str, piece: 
         else:
             european_numbers(words, language)
 
-    assert growth(lambda size: piece.split() * (size // len(piece)), find, 16_000) <= LINEAR_AT_MOST
+    assert growth(lambda size: piece.split() * (size // len(piece)), find, 8_000) <= LINEAR_AT_MOST
