@@ -90,7 +90,7 @@ def test_cached_and_recomputed_rows_are_bit_identical(model: int, *, compiled: b
     """Up to 385 pieces: beyond 320 NumPy's products were halved on an EPYC without AVX-512."""
     kept, anew = streaming(compiled=compiled), streaming(max_kept_bytes=0, compiled=compiled)
     words = some_words(384, 7) if kept.models[model].language == "zh" else _long_words(48)
-    for size in range(len(words) // 4, len(words) + 1, len(words) // 16):
+    for size in range(len(words) // 4, len(words) + 1, len(words) // 8):
         request = a_request(kept, words[:size], first=size - 2, model=model)
         (mine,), (yours,) = kept.score([request]), anew.score([request])
         for one, other in zip(mine, yours, strict=True):
