@@ -24,7 +24,7 @@ from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.core.partition.partitioning import murmur2_partition
 from caesura.worker.errors import BrokerError, FencedError
 from caesura.worker.ports.commit_steps import CheckpointTaken, CommitStep, CommitStepReached
-from caesura.worker.ports.observer import ClaimWaits, Event, PartitionClaimed, SilentObserver
+from caesura.worker.ports.observer import CallFailed, ClaimWaits, Event, PartitionClaimed, SilentObserver
 from caesura.worker.ports.publisher import Publisher
 from caesura.worker.ports.reasons import CheckpointOutcome
 from caesura.worker.ports.records import NextOffset
@@ -37,6 +37,7 @@ from caesura.worker.telemetry.health import Health
 from caesura.worker.telemetry.log import make_log
 from caesura.worker.telemetry.metrics import Metrics
 from caesura.worker.telemetry.observer import TelemetryObserver
+from tests.harness.executors import DeferredExecutor
 from tests.harness.heard import Heard, Rebuilds
 from tests.harness.in_memory_world import InMemoryWorker, ManualClock, World
 from tests.harness.places import ROOT
@@ -321,6 +322,19 @@ def test_with_redis_away_words_come_out_and_the_worker_is_ready() -> None:
     worker.worker.drain()
     world.worker(1, observer=heard).turn(100)
     assert heard.summaries == []
+
+
+def test_redis_is_asked_for_a_sign_of_life_beside_the_loop() -> None:
+    world, saving, heard = World(), DeferredExecutor(), Heard(CallFailed)
+    worker = world.worker(observer=heard, saving=saving)
+    worker.settle()
+    world.redis.away = True
+    world.clock.pass_s(6.0)
+    worker.turn(5)
+    assert heard.events == []
+    saving.run_all()
+    worker.turn()
+    assert [one.call for one in heard.events if one.call == "ping"] == ["ping"]
 
 
 def test_a_worker_starts_and_takes_partitions_over_with_redis_away() -> None:

@@ -6,6 +6,8 @@ that needs no Redis. Nothing else writes there while it is parked, but an operat
 
 from __future__ import annotations
 
+from concurrent.futures import Future
+
 from caesura.worker.errors import RetriableError
 from caesura.worker.ports.observer import CallFailed
 from caesura.worker.runtime.loop.assignment import Assignment
@@ -27,6 +29,8 @@ class Probe:
         self, parts: RuntimeAdapters, settings: RuntimeSettings, *, assignment: Assignment, faults: Faults
     ) -> None:
         self._store = parts.store
+        self._executor = parts.saving
+        self._ping: Future[None] | None = None
         self._reader = parts.reader
         self._ledger = settings.ledger
         self._ledger_ends: dict[int, int] = {}
@@ -49,6 +53,7 @@ class Probe:
     def run(self, partitions: int) -> None:
         """Look, where it is time to. partitions: what was counted at the start; a change parks every partition."""
         now_s = self._clock.monotonic_s()
+        self._hear_redis()
         waiting = self._assignment.parked.keys()
         self._ledger_ends = {partition: end for partition, end in self._ledger_ends.items() if partition in waiting}
         if self._ledger_ends.keys() != waiting and now_s >= self._ends_after_s:
@@ -72,10 +77,9 @@ class Probe:
 
     def _ask(self) -> int | None:
         """Ask Redis and the brokers; return the input's partition count, None if no broker answered."""
-        try:
-            self._store.ping()
-        except RetriableError as error:  # work goes on without Redis
-            self._observer.note(CallFailed.of("ping", error))
+        if self._ping is None:
+            self._ping = self._executor.submit(self._store.ping)
+            self._hear_redis()
         try:
             partitions = self._source.partition_count(self._timeout_s)
         except RetriableError as error:
@@ -90,6 +94,16 @@ class Probe:
             self._faults.cleared("probe")
         self._faults.input_held(self._positions.held)
         return partitions
+
+    def _hear_redis(self) -> None:
+        """Take the answer to the last ping, if it is there: it runs beside the loop, for Redis may be silent."""
+        if self._ping is None or not self._ping.done():
+            return
+        ping, self._ping = self._ping, None
+        try:
+            ping.result()
+        except RetriableError as error:  # work goes on without Redis
+            self._observer.note(CallFailed.of("ping", error))
 
     def _release(self) -> None:
         """Claim parked partitions again whose ledger has a record more than when they were parked."""

@@ -22,7 +22,7 @@ from caesura.worker.runtime.settings.untraced import Untraced
 class RuntimeAdapters:
     """One worker's adapters, and its observer.
 
-    tentative: None where no unfrozen words are published. saving: runs saves to the store, beside the loop.
+    tentative: None where no unfrozen words are published. saving: runs calls of the store beside the loop.
     """
 
     source: WordSource
