@@ -59,6 +59,7 @@ class Recovery:
         self._record = record
         self._segmenters = segmenters
         self._units: list[Unit] = []
+        self._traces: list[tuple[int, str]] = []
         self._given = record.start_code_point
         self._accepted: tuple[int, int] | None = None
         self._begun = record.start_offset is None
@@ -83,8 +84,8 @@ class Recovery:
         unfrozen = len(self._record.lengths) - self._record.decoding.frozen
         return unfrozen if self._words_are_units else max(unfrozen, len(self._units))
 
-    def take(self, event: WordsEvent, offset: int, appended_ms: int) -> None:
-        """Take an event of the session that stood at ``offset``."""
+    def take(self, event: WordsEvent, offset: int, appended_ms: int, trace: str = "") -> None:
+        """Take an event of the session that stood at ``offset``. trace: its trace context."""
         start = self._record.start_offset
         if start is None or not start <= offset <= self._record.output.last_offset:
             return
@@ -94,6 +95,8 @@ class Recovery:
             if number <= self._accepted:
                 return
         self._accepted = number
+        if trace and event.words:
+            self._traces.append((offset, trace))
         self._begun = self._begun or offset == start
         first = self._record.start_position if offset == start else 0
         for position, word in enumerate(event.words[first:], start=first):
@@ -150,6 +153,7 @@ class Recovery:
             decoding=decoding,
             buffer=words,
             held=held,
+            traces=tuple(self._traces),
         )
 
     def _take_stored(self, stored: SessionState) -> None:
@@ -161,6 +165,7 @@ class Recovery:
         cut = next((piece.unit_start for piece in pieces if (piece.offset, piece.position) == start), 0)
         if start in units and cut <= self._given:
             self._units = [units[place] for place in places[places.index(start) :]]
+            self._traces = list(stored.traces)
             self._begun = True
             self._accepted = (stored.admission.epoch, stored.admission.next_seq - 1)
 

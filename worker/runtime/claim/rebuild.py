@@ -95,10 +95,10 @@ class Rebuild:
 
     Once ``advance`` has said that it is done: totals, what the sessions add up to; changed: what differs from what is
     stored, as it would be stored, None for a session that was forgotten; itself None where nothing stored counts.
-    forget: drops what the engine keeps of a session.
+    forget: drops what the engine keeps of a session. trace_of: the trace context of a record.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts that it works with
         self,
         state: ClaimResult,
         context: DecodingContext,
@@ -108,10 +108,11 @@ class Rebuild:
         settings: RuntimeSettings,
         label: Callable[[PartitionSessions], object],
         forget: Callable[[str], object],
+        trace_of: Callable[[Record], str],
     ) -> None:
         self._context = context
         self._stored, self._snapshots = state.stored, state.snapshots
-        self._forget = forget
+        self._forget, self._trace_of = forget, trace_of
         self._expected = state.ledger
         self._replay_offset = state.replay_offset
         self._next_offset = state.next_offset
@@ -309,13 +310,16 @@ class Rebuild:
             return  # refused then, refused now; its dead letter is where it belongs
         if record.offset <= self._ledger.forgotten_through.get(event.session, -1):
             return
+        trace = self._trace_of(record)
         recovery = self._recoveries.get(event.session)
         if recovery is not None and record.offset <= recovery.through_offset:
-            recovery.take(event, record.offset, record.timestamp_ms)
+            recovery.take(event, record.offset, record.timestamp_ms, trace)
             return
         if recovery is not None:
             self._restore(event.session)
-        origin = Origin(offset=record.offset, appended_ms=record.timestamp_ms, polled_ms=wall_ms, time_ms=time_ms)
+        origin = Origin(
+            offset=record.offset, appended_ms=record.timestamp_ms, polled_ms=wall_ms, time_ms=time_ms, trace=trace
+        )
         self._rebuilt.sessions.offer(event, origin, admitted=True)
 
     def _restore(self, session: str) -> None:

@@ -90,6 +90,7 @@ class PartitionLoader:
             settings=self.settings,
             label=lambda sessions: self.labelling.run({state.partition: sessions}),
             forget=self.parts.engine.forget,
+            trace_of=self.parts.tracer.context_of,
         )
 
         def finish(done: Rebuild) -> LoadedPartition:
