@@ -38,6 +38,9 @@ class SpokenLoad:
     ] = 4.0
     first: Annotated[int, typer.Option(min=1, max=1_000_000, help="Sessions of the first stage.")] = 64
     most: Annotated[int, typer.Option(min=1, max=1_000_000, help="Sessions of the last stage.")] = 8192
+    delay_ms: Annotated[
+        int, typer.Option(min=1, max=60_000, help="Delay allowed for a word of the worker's own, milliseconds.")
+    ] = OWN_DELAY_MS
 
     def require_speech(self) -> None:
         """Raise FatalError where nothing could be said, or the rise would have no stage."""
@@ -74,9 +77,11 @@ def bench(
     """
     settings = load_local_settings(origin_of(config, assignments))
     load.require_speech()
-    if settings.worker.commit_interval_ms >= OWN_DELAY_MS:
+    if settings.worker.commit_interval_ms >= load.delay_ms:
         told = f"worker.commit_interval_ms is {settings.worker.commit_interval_ms}"
-        raise FatalError(f"{told}: words wait for a checkpoint, and {OWN_DELAY_MS} ms of delay are all that is allowed")
+        raise FatalError(
+            f"{told}: words wait for a checkpoint, and {load.delay_ms} ms of delay are all that is allowed"
+        )
     load_dictionary()
     # Rows of every session are kept, whatever worker.engine_memory_mib says: what it should be is measured here.
     engine = OnnxEngine(
@@ -85,12 +90,14 @@ def bench(
     if load.language not in served_languages(engine.models):
         raise FatalError(f"{load.language} is to be spoken (--language), and no model for it is active")
     engine.warm_up()
-    measurement = Measurement(engine, settings.worker, settings.decoding, language=load.language)
+    measurement = Measurement(
+        engine, settings.worker, settings.decoding, language=load.language, delay_ms=load.delay_ms
+    )
     measured = measurement.run(seconds=load.seconds, first_sessions=load.first, most_sessions=load.most)
     if measured.live_sessions == 0:
         least = measured.stages[0]
         told = (
-            f"{least.sessions} live sessions are {least.late_ms:g} ms late, beyond {OWN_DELAY_MS} ms with a checkpoint"
+            f"{least.sessions} live sessions are {least.late_ms:g} ms late, beyond {load.delay_ms} ms with a checkpoint"
         )
         raise FatalError(f"this core carries none: {told}; is it busy with other work?")
     advice = advise(measured, sessions)
@@ -103,11 +110,11 @@ def bench(
         }
         write(json.dumps(figures, indent=2) + "\n")
         return
-    for line in (*_measured_lines(measured), "", *_advice_lines(advice)):
+    for line in (*_measured_lines(measured, load.delay_ms), "", *_advice_lines(advice)):
         echo(line)
 
 
-def _measured_lines(measured: Measured) -> list[str]:
+def _measured_lines(measured: Measured, delay_ms: int) -> list[str]:
     """Return what was measured, for people."""
     start_mib, session_kib, rows_kib = (
         measured.start_bytes / 2**20,
@@ -126,7 +133,7 @@ def _measured_lines(measured: Measured) -> list[str]:
         "  sessions  of a core  p99 until labelled  CPU s a million words",
     ]
     for one in measured.stages:
-        told = "" if one.fits else f"  too late for {OWN_DELAY_MS} ms"
+        told = "" if one.fits else f"  too late for {delay_ms} ms"
         lines.append(
             f"  {one.sessions:8,}  {one.busy:9.0%}  {one.late_ms:15,.0f} ms  {one.cpu_s_per_million_words:21,.0f}{told}"
         )

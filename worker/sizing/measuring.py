@@ -5,7 +5,7 @@ event where there is nothing to do. So a stage takes no longer than the work in 
 counts little. A turn takes what has come by then, as the worker's does: the more sessions, the larger the batches.
 
 A number of sessions fits where ``IN_TIME_SHARE`` of the events are labelled in time: within the delay allowed for a
-word of the worker's own, ``OWN_DELAY_MS``, less the checkpoint's interval.
+word of the worker's own, less the checkpoint's interval.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ OVERHEAD = 1.1
 """
 
 OWN_DELAY_MS = 250
-"""The delay allowed for a word of the worker's own, in milliseconds (docs/capacity.md)."""
+"""The delay allowed for a word of the worker's own by default, in milliseconds (docs/capacity.md)."""
 
 IN_TIME_SHARE = 0.99
 """The share of events that must be labelled in time, 99 of 100: the delay is judged by its p99 (docs/capacity.md)."""
@@ -102,8 +102,8 @@ class Measured:
 class Measurement:
     """One machine's, with one engine of one thread.
 
-    language: of the speech, one of ``speech.SPOKEN`` with an active model. clock_s: the processor's, of the thread that
-    works.
+    language: of the speech, one of ``speech.SPOKEN`` with an active model. delay_ms: allowed for a word of the worker's
+    own. clock_s: the processor's, of the thread that works.
     """
 
     def __init__(
@@ -113,13 +113,14 @@ class Measurement:
         rules: DecodingRules,
         *,
         language: str = "en",
+        delay_ms: int = OWN_DELAY_MS,
         clock_s: Callable[[], float] = time.process_time,
     ) -> None:
         self._engine = engine
         self._language = language
         self._clock_s = clock_s
         self._time = _OwnTime()
-        self._wait_s = (OWN_DELAY_MS - settings.commit_interval_ms) / 1000
+        self._wait_s = (delay_ms - settings.commit_interval_ms) / 1000
         self._interval_s = settings.commit_interval_ms / 1000
         self._most_records = settings.max_poll_records
         self._worker = UnconnectedWorker(engine, settings, rules, self._time)
