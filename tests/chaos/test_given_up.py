@@ -126,12 +126,12 @@ def test_a_run_in_order_has_no_violation_and_everything_occurs_in_it() -> None:
     assert {one.session for one in broken_off} & {one.session for one in run.said.runs.values() if not one.given_up}
 
 
-def test_the_undisturbed_run_knows_both() -> None:
+def test_the_expected_run_includes_set_aside_records_and_adoptions() -> None:
     run = a_run()
     assert check(undisturbed(run.words, PARTITIONS, run.set_aside, run.adopted), run.output) == []
 
 
-def test_without_them_the_undisturbed_run_is_another() -> None:
+def test_omitting_set_aside_records_or_adoptions_shows_violations() -> None:
     run = a_run()
     skipped = {place: reason for place, reason in run.set_aside.items() if reason == SKIPPED}
     assert check(undisturbed(run.words, PARTITIONS, run.set_aside), run.output)
@@ -204,7 +204,7 @@ def _without_tombstones(ledger: Sequence[Record]) -> list[Record]:
 
 
 @pytest.mark.parametrize("spoil", [_without_note_of_poison, _without_tombstones])
-def test_a_ledger_that_does_not_say_it_is_found(spoil: Callable[[Sequence[Record]], list[Record]]) -> None:
+def test_a_ledger_without_the_give_up_records_is_reported(spoil: Callable[[Sequence[Record]], list[Record]]) -> None:
     run = a_run()
     assert everything_found(run.output, dataclasses.replace(run.kept, ledger=spoil(run.kept.ledger)))
 

@@ -28,7 +28,7 @@ def run_with_loss(records: Sequence[Record], lost_after: int) -> Output:
 
 # 11, 19, 41: a cut among frozen words, which publishes nothing, had moved the replay past a ledger record's buffer.
 @pytest.mark.parametrize("seed", [11, 19, 41, 90, 91])
-def test_a_loss_of_redis_changes_nothing_wherever_it_comes(seed: int) -> None:
+def test_losing_redis_after_any_record_changes_no_output(seed: int) -> None:
     records = spoken(seed, 1)
     expected = undisturbed(records, 1)
     for lost_after in range(len(records)):

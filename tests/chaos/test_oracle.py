@@ -263,7 +263,7 @@ def test_lost_doubled_and_altered_dead_letters_are_found() -> None:
     assert "foreign" in kinds(dataclasses.replace(found, letters=[first._replace(value=b"another"), *rest]))
 
 
-def test_a_run_broken_off_inside_a_unit_came_out_as_far_as_it_came() -> None:
+def test_an_expected_run_stops_at_the_last_published_piece() -> None:
     said = [SaidWord("\u516c\u56ed", 0, 250, 0.5, 0), SaidWord("\u5f88\u597d", 300, 550, 0.5, 0)]
     first, half, other = said[0], said[1]._replace(text="\u5f88"), said[1]._replace(text="\u597d")
     segment = next(one for one in a_run()[0].segments if one.words)
@@ -471,7 +471,7 @@ def test_where_redis_is_gone_the_output_is_still_checked() -> None:
     assert complaints == ["what is kept could not be read, and is not checked: nobody answers"]
 
 
-def test_where_the_brokers_are_gone_nothing_is_checked_and_that_is_said() -> None:
+def test_a_ruin_without_brokers_reports_that_it_checks_nothing() -> None:
     complaints: list[str] = []
     assert left_by(Ruin(brokers=False), complaints) is None
     (complaint,) = complaints

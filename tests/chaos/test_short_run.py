@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.redis, pytest.mark.timeout(900)]
 
 
 @pytest.mark.parametrize(("protocol", "redis", "seed"), [("classic", "pair", 5), ("consumer", "cluster", 6)])
-def test_a_few_faults_change_nothing(protocol: str, redis: str, seed: int) -> None:
+def test_six_faults_change_no_output(protocol: str, redis: str, seed: int) -> None:
     require_jars("three brokers of our own")
     if find_redis_server() is None:
         missing("no redis-server on this machine to mistreat")

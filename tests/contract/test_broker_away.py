@@ -39,7 +39,7 @@ def cluster(kafka: Kafka) -> Iterator[RealCluster]:
         yield RealCluster(kafka, "classic", 1, clients, transaction_timeout_ms=30_000, max_poll_interval_ms=60_000)
 
 
-def test_the_outcome_of_a_commit_that_nobody_answered_is_what_is_read_back(kafka: Kafka, cluster: RealCluster) -> None:
+def test_the_outcome_of_an_unanswered_commit_is_what_is_read_back(kafka: Kafka, cluster: RealCluster) -> None:
     output, publisher, member = cluster.output(), cluster.publisher("worker"), Member(cluster.source())
     publisher.init_transactions(PATIENCE_S)
     until(lambda: member.held == {0}, member)
@@ -90,7 +90,7 @@ def test_offsets_for_a_gone_coordinator_fail_and_the_next_commit_works(kafka: Ka
         pytest.param("consumer", signal.SIGSTOP, marks=pytest.mark.long),
     ],
 )
-def test_a_member_whose_question_nobody_answered_can_leave(
+def test_a_member_with_an_unanswered_question_can_leave(
     kafka: Kafka, cluster: RealCluster, protocol: Literal["classic", "consumer"], how: signal.Signals
 ) -> None:
     settings = replace(cluster.settings(), group_protocol=protocol, group_id=unique("leaves"))
@@ -111,7 +111,7 @@ def test_a_member_whose_question_nobody_answered_can_leave(
     assert left, "it waits for the broker"
 
 
-def test_after_an_abort_that_nobody_answered_a_new_producer_aborts(kafka: Kafka, cluster: RealCluster) -> None:
+def test_after_an_unanswered_abort_a_new_producer_aborts(kafka: Kafka, cluster: RealCluster) -> None:
     output, publisher = cluster.output(), cluster.publisher("worker")
     _leave_open(publisher, output, cluster)
     kafka.signal(signal.SIGSTOP)
@@ -147,7 +147,7 @@ def test_a_producer_made_anew_lets_go_of_a_transaction_that_nobody_can_abort(
     _commit_good(publisher, output, cluster)
 
 
-def test_a_producer_closed_before_its_brokers_answered_fences_nobody(kafka: Kafka, cluster: RealCluster) -> None:
+def test_a_producer_closed_before_its_brokers_answered_fences_no_producer(kafka: Kafka, cluster: RealCluster) -> None:
     output, publisher, heir = cluster.output(), cluster.publisher("worker"), cluster.publisher("worker")
     _leave_open(publisher, output, cluster)
     heir.init_transactions(PATIENCE_S)
@@ -186,7 +186,7 @@ def _commit_good(publisher: Publisher, output: str, cluster: RealCluster) -> Non
     assert cluster.visible(output) == ["good"]
 
 
-def test_every_question_that_nobody_answers_may_be_asked_again(kafka: Kafka, cluster: RealCluster) -> None:
+def test_every_unanswered_broker_call_can_be_repeated(kafka: Kafka, cluster: RealCluster) -> None:
     publisher, source, reader = cluster.publisher("worker"), cluster.source(), cluster.reader()
     assert source.partition_count(PATIENCE_S) == 1
     assert reader.bounds(cluster.topic, 0, PATIENCE_S) == (0, 0)

@@ -93,14 +93,14 @@ def test_an_offset_for_sentence_ends_counts_for_a_buffers_last_word_alone(
     assert (ended == own) is not asked.closes
 
 
-def test_what_is_forgotten_is_answered_as_before(engine: Engine) -> None:
+def test_a_forgotten_session_is_labelled_as_before(engine: Engine) -> None:
     before = engine.label([a_request(engine, _WORDS)])
     engine.forget("one")
     engine.forget("a session that there never was")
     assert engine.label([a_request(engine, _WORDS)]) == before
 
 
-def test_no_request_is_no_answer(engine: Engine) -> None:
+def test_an_empty_batch_returns_no_labels(engine: Engine) -> None:
     assert engine.label([]) == []
 
 
@@ -125,7 +125,7 @@ def test_offsets_move_how_readily_words_are_left_out() -> None:
     assert kinds(reparandum=40) == {"RM"}
 
 
-def test_its_models_make_a_table(engine: Engine) -> None:
+def test_an_engines_models_form_a_model_table(engine: Engine) -> None:
     table = ModelTable.of(engine.models)
     assert table.active["en"].name == engine.models[0].name
     assert table.look_ahead_of(engine.models[0].name) == (9 if isinstance(engine, ScriptedEngine) else 6)

@@ -111,7 +111,7 @@ def all_read(observer: Worker) -> bool:
     return all(offset is not None and offset.next_offset >= RECORDS for offset in offsets)
 
 
-def test_two_join_and_one_leaves(six_partitions: Cluster) -> None:
+def test_words_come_once_while_two_workers_join_and_one_leaves(six_partitions: Cluster) -> None:
     cluster = six_partitions
     output, values = cluster.output(), fill(cluster)
     workers = [Worker(cluster, output, 0)]

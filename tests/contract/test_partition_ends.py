@@ -70,7 +70,7 @@ def test_an_answer_of_before_a_seek_is_not_given(cluster: Cluster) -> None:
     assert member.source.end_answers() == []
 
 
-def test_of_two_questions_of_a_partition_the_later_one_is_answered(cluster: Cluster) -> None:
+def test_the_later_of_two_questions_of_a_partition_is_answered(cluster: Cluster) -> None:
     cluster.append("0")
     member = Member(cluster.source())
     until(lambda: 0 in member.ends, member)

@@ -28,7 +28,7 @@ def joined(cluster: Cluster) -> tuple[Member, Publisher]:
     return member, publisher
 
 
-def test_where_nothing_was_committed_there_is_no_metadata(cluster: Cluster) -> None:
+def test_a_group_without_a_commit_has_no_metadata(cluster: Cluster) -> None:
     joined(cluster)
     assert cluster.peers().committed_metadata(PATIENCE_S) == {}
 

@@ -88,12 +88,12 @@ def other(server: StoreServer) -> Iterator[SessionStore]:
     client.close()
 
 
-def test_where_nothing_was_written_there_is_nothing(store: SessionStore) -> None:
+def test_an_unwritten_partition_reads_as_empty(store: SessionStore) -> None:
     assert store.head(PARTITION) == StoredHead(manifest=None, id=None)
     assert sessions(store) == {}
 
 
-def test_partitions_have_nothing_in_common(store: SessionStore) -> None:
+def test_a_write_to_one_partition_does_not_show_in_another(store: SessionStore) -> None:
     store.write(PARTITION, a_write(checkpoint(1), put={"a": b"1"}))
     assert store.head(PARTITION + 1) == StoredHead(manifest=None, id=None)
     assert list(store.load(PARTITION + 1)) == []
@@ -206,5 +206,5 @@ def test_ten_thousand_sessions_go_in_one_write_and_out_in_another(store: Session
     assert sessions(store) == many
 
 
-def test_a_sign_of_life_is_given(store: SessionStore) -> None:
+def test_a_reachable_store_answers_a_ping(store: SessionStore) -> None:
     store.ping()

@@ -82,7 +82,9 @@ def a_stopped_owner(
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
-def test_before_it_has_sent_its_offsets(kafka: Kafka, protocol: Literal["classic", "consumer"]) -> None:
+def test_an_owner_stopped_before_its_offsets_commits_nothing(
+    kafka: Kafka, protocol: Literal["classic", "consumer"]
+) -> None:
     with a_stopped_owner(kafka, protocol, "join", "publish") as (zombie, cluster, output):
         cluster.append("a word")
         heir = Member(cluster.source())
@@ -95,7 +97,9 @@ def test_before_it_has_sent_its_offsets(kafka: Kafka, protocol: Literal["classic
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
-def test_after_it_has_sent_its_offsets(kafka: Kafka, protocol: Literal["classic", "consumer"]) -> None:
+def test_an_owner_stopped_after_its_offsets_commits_nothing(
+    kafka: Kafka, protocol: Literal["classic", "consumer"]
+) -> None:
     with a_stopped_owner(kafka, protocol, "join", "publish", "offsets") as (zombie, cluster, output):
         cluster.append("a word")
         heir = Member(cluster.source())

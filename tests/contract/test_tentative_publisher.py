@@ -12,7 +12,7 @@ from tests.harness.parts.kafka_part import Kafka
 from tests.harness.waiting import wait_until
 
 
-def test_the_twin_keeps_what_it_is_offered_or_drops_it() -> None:
+def test_the_in_memory_publisher_keeps_or_drops_offered_words() -> None:
     kept, dropping = MemoryTentativePublisher(), MemoryTentativePublisher(failing=True)
     assert kept.offer(1, b"a", b"x")
     assert not dropping.offer(1, b"a", b"x")
@@ -20,7 +20,7 @@ def test_the_twin_keeps_what_it_is_offered_or_drops_it() -> None:
     assert (kept.take_dropped(), dropping.take_dropped(), dropping.take_dropped()) == (0, 1, 0)
 
 
-def test_what_is_offered_comes_to_the_partition_it_was_offered_to(kafka: Kafka, deployment: str) -> None:
+def test_offered_words_reach_the_requested_partition(kafka: Kafka, deployment: str) -> None:
     topic = f"{deployment}.tentative"
     kafka.create_topics_named({topic: {}}, 3)
     settings = KafkaSettings(bootstrap_servers=kafka.bootstrap)

@@ -68,7 +68,7 @@ def test_an_aborted_record_is_never_delivered(cluster: Cluster) -> None:
     assert member.values() == ["0", "1"]
 
 
-def test_nobody_reads_past_an_open_transaction(cluster: Cluster) -> None:
+def test_a_reader_waits_before_an_open_transaction(cluster: Cluster) -> None:
     publisher = cluster.publisher("open")
     publisher.init_transactions(PATIENCE_S)
     member = Member(cluster.source())
@@ -152,7 +152,7 @@ def test_an_offset_out_of_range_is_told_and_a_seek_goes_on(cluster: Cluster) -> 
     assert member.values() == numbered(6, 10)
 
 
-def test_where_nothing_was_committed_nothing_is_found(two_partitions: Cluster) -> None:
+def test_a_partition_without_a_commit_has_no_committed_offset(two_partitions: Cluster) -> None:
     assert two_partitions.source().committed([0, 1], PATIENCE_S) == {0: None, 1: None}
 
 

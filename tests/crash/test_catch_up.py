@@ -63,7 +63,7 @@ def _set_ledger_end(world: World, end: int) -> None:
 
 
 @pytest.mark.parametrize(("seed", "a_turn"), [(11, 5), (19, 9), (41, 14), (43, 23)])
-def test_what_comes_out_is_what_one_worker_brings_out(seed: int, a_turn: int) -> None:
+def test_output_after_catch_ups_equals_a_single_workers_output(seed: int, a_turn: int) -> None:
     world = World(rules=DecodingRules(routes=frozenset({"de"}), **RULES))  # type: ignore[arg-type]
     heard = _Heard()
 

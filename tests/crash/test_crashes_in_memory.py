@@ -48,7 +48,7 @@ def test_another_ordinal_waits_for_the_open_transaction_losing_nothing(step: Com
 
 
 @pytest.mark.parametrize("step", _STEPS)
-def test_two_workers_that_fall_at_the_very_first_pass_change_nothing(step: CommitStep) -> None:
+def test_two_crashes_in_the_first_pass_change_no_output(step: CommitStep) -> None:
     world = _world()
     _fall_one_after_another(world, [Fall(at=step), Fall(at=step)], ordinals=[0, 0])
     _finish(world, world.worker(0))

@@ -27,7 +27,7 @@ _TELLING = (CommitStep.OFFSETS_SENT, CommitStep.COMMITTED, CommitStep.SAVED)
 
 
 @pytest.mark.parametrize("step", _STEPS)
-def test_the_same_ordinal_comes_back_and_goes_on(
+def test_the_same_ordinal_continues_after_a_crash(
     kafka: Kafka, redis_url: str, deployment: str, step: CommitStep
 ) -> None:
     world = _world(kafka, redis_url, deployment, "classic")
@@ -38,14 +38,18 @@ def test_the_same_ordinal_comes_back_and_goes_on(
 @pytest.mark.parametrize(
     "step", [step if step in _TELLING else pytest.param(step, marks=pytest.mark.long) for step in _STEPS]
 )
-def test_another_ordinal_goes_on(kafka: Kafka, redis_url: str, deployment: str, step: CommitStep) -> None:
+def test_another_ordinal_continues_after_a_crash(
+    kafka: Kafka, redis_url: str, deployment: str, step: CommitStep
+) -> None:
     world = _world(kafka, redis_url, deployment, "classic")
     _fall_one_after_another(world, ROWS[step], ordinals=list(range(len(ROWS[step]))))
     _finish(world, ordinal=7)
 
 
 @pytest.mark.parametrize("step", _TELLING)
-def test_another_ordinal_goes_on_under_kip_848(kafka: Kafka, redis_url: str, deployment: str, step: CommitStep) -> None:
+def test_another_ordinal_continues_after_a_crash_under_kip_848(
+    kafka: Kafka, redis_url: str, deployment: str, step: CommitStep
+) -> None:
     world = _world(kafka, redis_url, deployment, "consumer")
     _fall_one_after_another(world, ROWS[step], ordinals=list(range(len(ROWS[step]))))
     _finish(world, ordinal=7)

@@ -41,43 +41,43 @@ _SHOWS = {
 
 @pytest.mark.timeout(120 + _WAYS)
 @_LOSING
-def test_no_drawn_way_breaks_a_promise(losses: bool, in_part: bool) -> None:
+def test_no_random_fault_sequence_breaks_a_promise(losses: bool, in_part: bool) -> None:
     known = sorted(seed for seed in _SHOWS.values() if seed >= _WAYS)
     assert explore(chain(range(_WAYS), known), losses=losses, in_part=in_part) is None
 
 
 @pytest.mark.timeout(120 + _WAYS)
 @_LOSING
-def test_no_long_way_breaks_a_promise_either(losses: bool, in_part: bool) -> None:
+def test_no_long_random_sequence_breaks_a_promise(losses: bool, in_part: bool) -> None:
     assert explore(range(_WAYS // 10), length=_LONG, losses=losses, in_part=in_part) is None
 
 
 @pytest.mark.timeout(120 + _WAYS)
-def test_no_drawn_way_with_struck_ledger_records_breaks_a_promise() -> None:
+def test_no_random_sequence_with_lost_ledger_records_breaks_a_promise() -> None:
     assert explore(range(_WAYS), strikes=True) is None
 
 
 @pytest.mark.timeout(120 + _WAYS)
 @pytest.mark.parametrize("in_part", [False, True], ids=["redis is lost", "redis is lost in part"])
-def test_no_drawn_way_breaks_a_promise_where_clocks_are_set(in_part: bool) -> None:
+def test_no_random_sequence_with_clock_changes_breaks_a_promise(in_part: bool) -> None:
     assert explore(range(_WAYS), losses=True, in_part=in_part, jumps=True) is None
 
 
 @pytest.mark.timeout(120 + _WAYS)
 @pytest.mark.parametrize("losses", [False, True], ids=["redis stays", "redis is lost"])
-def test_no_drawn_way_breaks_a_promise_where_brokers_refuse_words(*, losses: bool) -> None:
+def test_no_random_sequence_with_refused_words_breaks_a_promise(*, losses: bool) -> None:
     assert explore(range(_WAYS), losses=losses, refusals=True) is None
 
 
 @pytest.mark.timeout(120 + _WAYS)
 @_LOSING
-def test_no_drawn_way_breaks_a_promise_where_saves_finish_late_or_never(losses: bool, in_part: bool) -> None:
+def test_no_random_sequence_with_late_saves_breaks_a_promise(losses: bool, in_part: bool) -> None:
     assert explore(range(_WAYS), losses=losses, in_part=in_part, late_saves=True) is None
 
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("flaw", [*FLAWS, *LOSS_FLAWS, *PART_FLAWS, *STRIKE_FLAWS, *REFUSAL_FLAWS])
-def test_a_drawn_way_shows_what_each_rule_prevents(flaw: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_random_sequence_detects_each_planted_flaw(flaw: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint_cycle, "_OFFSETS_AFTER", 1)  # more commits a way: what is rare needs fewer ways
     (FLAWS | LOSS_FLAWS | PART_FLAWS | STRIKE_FLAWS | REFUSAL_FLAWS)[flaw](monkeypatch)
     strikes, in_part, refusals = flaw in STRIKE_FLAWS, flaw in PART_FLAWS, flaw in REFUSAL_FLAWS

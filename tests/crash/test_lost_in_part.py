@@ -75,7 +75,7 @@ def test_damage_between_two_owners_is_rebuilt_and_nothing_changes(damage: str) -
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_what_is_spoilt_under_its_owner_changes_nothing(damage: str) -> None:
+def test_redis_damage_under_a_running_owner_changes_no_output(damage: str) -> None:
     world, worker = _half_way()
     world.redis.spoil(0, DAMAGES[damage])
     world.send(*_EVENTS[_BEFORE:], timestamp_ms=_NOON_MS)

@@ -232,7 +232,7 @@ def test_a_fault_waits_for_the_save_under_way_so_the_claim_loads(monkeypatch: py
     _check_letter(world)
 
 
-def test_a_fault_that_passes_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_transient_fault_loses_no_word_and_dead_letters_no_record(monkeypatch: pytest.MonkeyPatch) -> None:
     _raising(monkeypatch, OutputRecords, "segment", lambda *_: True, times=1)
     world, worker = _spoken()
     assert _check_the_others(world)["said"] == ["Ben", "says"]

@@ -67,7 +67,7 @@ def test_a_refused_record_alone_is_a_dead_letter_with_its_bytes(before: int) -> 
     assert worker.worker.unready() == ()
 
 
-def test_what_the_ledger_notes_of_it_holds_after_redis_is_lost() -> None:
+def test_a_refused_record_stays_a_dead_letter_after_redis_is_lost() -> None:
     world = World(rules=_PATIENT)
     worker = world.worker(around=_choking()[1])
     world.send(event("ben", 0, "a", DEADLY, utterance_end=True), event("ben", 1, "and"))
@@ -96,7 +96,7 @@ def test_a_segment_that_is_too_large_is_split_to_fit_and_keeps_its_labels() -> N
     assert worker.worker.unready() == ()
 
 
-def test_the_same_where_a_silence_flushes_it() -> None:
+def test_a_too_large_segment_of_a_silence_flush_is_split_too() -> None:
     world = World(rules=_HASTY, max_segment_bytes=900)
     words = [f"word{number}" for number in range(20)]
     world.send(event("ann", 0, *words))

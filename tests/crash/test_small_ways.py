@@ -48,7 +48,7 @@ _EACH_HALF = pytest.mark.parametrize(
     ("fault", "redis"),
     [*((fault, "nothing") for fault in FAULTS), *(("nothing", redis) for redis in REDIS if redis != "nothing")],
 )
-def test_no_way_of_the_shape_breaks_a_promise(
+def test_no_enumerated_fault_sequence_breaks_a_promise(
     fault: str, redis: str, hand_over: str, following: int, half: int
 ) -> None:
     for way in every_way(fault, hand_over, following, redis, half):
@@ -60,14 +60,16 @@ def test_no_way_of_the_shape_breaks_a_promise(
 @pytest.mark.parametrize("hand_over", ["crash 1", pytest.param("expel 1", marks=pytest.mark.long)])
 @pytest.mark.parametrize("following", [0, 2])
 @pytest.mark.parametrize("damage", DAMAGES_BEFORE)
-def test_no_way_of_a_rebuild_breaks_a_promise(damage: str, hand_over: str, following: int, half: int) -> None:
+def test_no_enumerated_rebuild_sequence_breaks_a_promise(
+    damage: str, hand_over: str, following: int, half: int
+) -> None:
     for way in every_rebuild(damage, hand_over, following, half):
         assert broken(way) is None, way
 
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("flaw", "damage"), _SHOWN_IN_A_REBUILD.items())
-def test_a_way_of_a_rebuild_shows_what_each_rule_prevents(
+def test_an_enumerated_rebuild_detects_each_planted_flaw(
     flaw: str, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     PART_FLAWS[flaw](monkeypatch)
@@ -76,7 +78,7 @@ def test_a_way_of_a_rebuild_shows_what_each_rule_prevents(
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("flaw", _SHOWN_WITH)
-def test_a_way_of_the_shape_shows_what_each_rule_prevents(flaw: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_enumerated_sequence_detects_each_planted_flaw(flaw: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (FLAWS | LOSS_FLAWS)[flaw](monkeypatch)
     fault, (hand_over, following), redis = _SHOWN_WITH[flaw]
     assert any(broken(way) for way in every_way(fault, hand_over, following, redis, _BY_DAY))

@@ -79,7 +79,7 @@ def test_routes_may_be_tables_too() -> None:
     assert settings.worker.routes[0].keep_fillers
 
 
-def test_the_ordinal_is_the_pods_place_and_the_deployment_is_the_release() -> None:
+def test_pod_index_sets_the_ordinal_and_release_name_the_deployment() -> None:
     objects = render(release="blue")
     assert variable(objects, "CAESURA_WORKER_ORDINAL")["valueFrom"] == {
         "fieldRef": {"fieldPath": "metadata.labels['apps.kubernetes.io/pod-index']"}
@@ -175,7 +175,7 @@ def test_a_hostile_value_stays_a_value() -> None:
     assert [annotations[f"a.example/{place}"] for place in range(len(HOSTILE))] == list(HOSTILE)
 
 
-def test_a_comma_within_an_item_of_a_list_parts_nothing() -> None:
+def test_a_comma_inside_a_list_item_does_not_split_it() -> None:
     fillers = ["well, you know", "uh", "[so]", 'he said "um"']
     objects = render({"settings": {"worker": {"own_fillers": fillers}}})
     assert load_settings(SettingSources(environ=variables(objects))).worker.own_fillers == tuple(fillers)
@@ -217,7 +217,7 @@ def test_tls_files_are_mounted_where_the_settings_say() -> None:
     }
 
 
-def test_out_go_dns_kafka_and_redis_and_nothing_else() -> None:
+def test_the_policy_allows_only_dns_kafka_and_redis_egress() -> None:
     policy = render({"networkPolicy": {"kafkaPorts": [9094]}}).of("NetworkPolicy")["spec"]
     assert policy["policyTypes"] == ["Ingress", "Egress"]
     ports = [[port["port"] for port in rule["ports"]] for rule in policy["egress"]]
@@ -274,7 +274,7 @@ def test_the_schema_in_the_chart_is_current() -> None:
     assert json.loads((CHART / "values.schema.json").read_text()) == schema()
 
 
-def test_helm_itself_has_nothing_to_say(tmp_path: Path) -> None:
+def test_helm_lint_strict_passes(tmp_path: Path) -> None:
     file = tmp_path / "values.yaml"
     file.write_text(yaml.safe_dump(NEEDED))
     lint = [str(tool("helm")), "lint", "--strict", "--kube-version", "1.36.3", "--values", str(file), str(CHART)]
@@ -318,7 +318,7 @@ def test_without_keda_a_plain_scaler_scales_on_cpu_and_as_carefully() -> None:
     assert scaler["behavior"] == keda["behavior"]
 
 
-def test_figures_are_read_by_the_service_where_an_operator_knows_no_pods() -> None:
+def test_a_service_monitor_selects_the_metrics_service() -> None:
     objects = render({"monitoring": {"serviceMonitor": {"enabled": True}}})
     monitor = objects.of("ServiceMonitor")["spec"]
     service = objects.of("Service")
@@ -338,7 +338,7 @@ def test_figures_are_read_by_the_service_where_an_operator_knows_no_pods() -> No
         ({"topics": {"create": True}, "autoscaling": {"enabled": True, "partitions": 8}}, "differs from topics"),
     ],
 )
-def test_options_that_stand_in_one_anothers_way_are_refused(values: dict[str, object], told: str) -> None:
+def test_contradicting_chart_options_are_refused(values: dict[str, object], told: str) -> None:
     with pytest.raises(Refused, match=told):
         render(values)
 
@@ -538,14 +538,14 @@ _BAD: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("values", "reason"), _BAD.values(), ids=_BAD.keys())
-def test_it_is_refused_and_the_reason_says_what_to_do(values: dict[str, Any], reason: str) -> None:
+def test_invalid_values_are_refused_with_a_remedy(values: dict[str, Any], reason: str) -> None:
     with pytest.raises(Refused) as refused:
         render(values)
     assert reason in str(refused.value)
     assert "nil pointer" not in str(refused.value)
 
 
-def test_everything_that_is_wrong_is_said_at_once() -> None:
+def test_one_refusal_names_every_missing_value() -> None:
     with pytest.raises(Refused) as refused:
         render({}, least=False)
     for wanted in ("image.repository", "settings.kafka.bootstrap_servers", "settings.redis.addresses"):

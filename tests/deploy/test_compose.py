@@ -69,7 +69,7 @@ def test_prometheus_watches_every_worker_under_the_labels_that_the_alerts_go_by(
     assert set(scraped["labels"]) == {"namespace", "deployment"}
 
 
-def test_nothing_of_ours_can_write_to_its_image_or_gain_a_privilege() -> None:
+def test_our_services_are_read_only_and_unprivileged() -> None:
     for name, service in ours().items():
         assert service["read_only"], name
         assert service["cap_drop"] == ["ALL"], name

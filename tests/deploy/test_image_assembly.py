@@ -54,7 +54,7 @@ def test_the_images_python_is_the_one_that_is_tested() -> None:
         assert image[1] == ".".join(map(str, sys.version_info[:2]))
 
 
-def test_the_last_stage_runs_as_somebody_without_rights_and_by_number() -> None:
+def test_the_last_stage_runs_as_an_unprivileged_numeric_user() -> None:
     users = [line for line in instructions(-1) if line.startswith("USER ")]
     assert users == ["USER 10001:10001"]
     assert instructions(-1).index(users[0]) > max(
@@ -95,7 +95,7 @@ def test_a_step_is_a_plain_shell_script_that_stops_at_a_fault(script: str) -> No
     assert (_IMAGE / script).stat().st_mode & 0o111
 
 
-def test_hadolint_has_nothing_to_say() -> None:
+def test_hadolint_reports_no_finding() -> None:
     done = subprocess.run([tool("hadolint"), _RECIPE], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stdout
 

@@ -52,7 +52,7 @@ def test_a_worker_can_write_and_load(store: RedisSessionStore) -> None:
     assert dict(store.load(0)) == {"ann": b"1"}
 
 
-def test_the_check_finds_nothing_lacking(settings: RedisSettings, deployment: str) -> None:
+def test_the_check_reports_no_missing_permission(settings: RedisSettings, deployment: str) -> None:
     bad = [finding for finding in check_redis(settings, deployment=deployment) if finding.verdict is FindingLevel.BAD]
     assert [finding.subject for finding in bad if finding.subject in ("answer", "permissions")] == []
 
@@ -69,7 +69,9 @@ def test_the_check_finds_nothing_lacking(settings: RedisSettings, deployment: st
     ],
     ids=lambda command: str(command[0]),
 )
-def test_it_can_do_nothing_to_others(settings: RedisSettings, command: tuple[str | int, ...]) -> None:
+def test_the_user_cannot_touch_keys_outside_its_deployment(
+    settings: RedisSettings, command: tuple[str | int, ...]
+) -> None:
     client: RedisClient = Redis(
         host=settings.addresses[0].rpartition(":")[0],
         port=int(settings.addresses[0].rpartition(":")[2]),

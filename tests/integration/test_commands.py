@@ -71,7 +71,7 @@ def test_a_worker_without_a_topic_to_publish_to_refuses_to_start_and_names_it(op
     assert f"there is no topic {operator.deployment}.nowhere" in told[-1]["detail"]
 
 
-def test_no_dead_letters_are_said_to_be_none(operator: Operator) -> None:
+def test_an_empty_dead_letter_topic_is_reported(operator: Operator) -> None:
     operator.run("topics", "create", "--partitions", "1")
     listed = operator.run("dead-letters", "list", "--reason", "malformed")
     assert (listed.stdout, listed.stderr) == ("", "there are no dead letters of reason 'malformed'\n")
@@ -184,7 +184,7 @@ def test_a_recognisers_messages_and_captions_come_out_labelled(operator: Operato
 
 
 @pytest.mark.timeout(180)
-def test_the_fate_of_words_is_told_and_an_ended_session_beforehand(operator: Operator, tmp_path: Path) -> None:
+def test_replay_reports_published_words_and_warns_of_ended_sessions(operator: Operator, tmp_path: Path) -> None:
     (tmp_path / "talk.txt").write_text(SPOKEN)
     operator.run("topics", "create", "--partitions", "2")
     replay = ("replay", str(tmp_path / "talk.txt"), "--speed", "0", "--prefix", "call-", "--wait", "--wait-for", "50")
@@ -305,7 +305,7 @@ def test_words_over_tls_come_back_and_a_stop_sends_what_is_left(
 
 
 @pytest.mark.timeout(180)
-def test_who_speaks_no_tls_or_trusts_another_authority_gets_nowhere(
+def test_clients_without_tls_or_our_authority_are_refused(
     served: tuple[subprocess.Popen[str], str, ssl.SSLContext],
 ) -> None:
     _, address, _ = served
@@ -316,7 +316,7 @@ def test_who_speaks_no_tls_or_trusts_another_authority_gets_nowhere(
         pass
 
 
-def test_a_certificate_that_is_none_is_said_in_one_line(tmp_path: Path) -> None:
+def test_an_unusable_certificate_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "none.pem").write_text("nothing", encoding="ascii")
     given = [f"serve.tls_certificate={tmp_path / 'none.pem'}", f"serve.tls_key={tmp_path / 'none.pem'}"]
     options = [part for one in given for part in ("--set", one)]

@@ -35,7 +35,7 @@ def two_versions(folder: Path, *, active: str) -> Path:
     return folder
 
 
-def test_before_the_first_start(rehearsal: Rehearsal) -> None:
+def test_the_first_start_commands_make_topics_and_pass_the_check(rehearsal: Rehearsal) -> None:
     assert "made" in rehearsal.follow("Before the first start", 0)
     assert "BAD" not in rehearsal.follow("Before the first start", 1)
 
@@ -139,7 +139,7 @@ def test_a_grown_topic_parks_and_a_second_deployment_takes_new_sessions(rehearsa
     assert words_by_session(second.segments("asr.segments.2")) == whole(["new"], 12)
 
 
-def test_a_redis_that_moves(kafka: Kafka, deployment: str, tmp_path: Path) -> None:
+def test_workers_restarted_on_another_redis_lose_no_word(kafka: Kafka, deployment: str, tmp_path: Path) -> None:
     if find_redis_server() is None:
         missing("no redis-server on this machine to start two of")
     sessions = [f"call-{number}" for number in range(6)]

@@ -94,7 +94,7 @@ assert str(caesura.models_folder()).startswith(sys.prefix)
     assert run(python, "-c", script) == "So, can you hear me?\n"
 
 
-def test_a_package_of_ones_own_by_such_a_name_is_left_alone(python: Path, tmp_path: Path) -> None:
+def test_a_users_module_with_the_same_name_is_left_alone(python: Path, tmp_path: Path) -> None:
     (tmp_path / "models.py").write_text("MINE = True\n", encoding="utf-8")
     script = f"""
 import sys

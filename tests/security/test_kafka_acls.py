@@ -124,7 +124,7 @@ def test_the_page_has_the_charts_list() -> None:
     assert "| resource | name | operations |\n|---|---|---|\n" + "\n".join(rows) + "\n\n" in page
 
 
-def test_with_these_alone_a_session_survives_a_loss_of_redis(
+def test_the_listed_acls_suffice_for_a_rebuild(
     world: RealWorld, redis_server: RedisServer, settings: KafkaSettings
 ) -> None:
     allow(world)
@@ -144,7 +144,7 @@ def test_with_these_alone_a_session_survives_a_loss_of_redis(
     peers.end(f"{world.deployment}-7", 10.0)
 
 
-def test_with_these_alone_the_check_sees_brokers_and_topics(world: RealWorld, settings: KafkaSettings) -> None:
+def test_the_listed_acls_suffice_for_the_check(world: RealWorld, settings: KafkaSettings) -> None:
     allow(world)
     admin = KafkaTopics(settings)
     assert [one.reason for one in kafka_check.check_brokers(admin, settings) if "unknown" in one.reason] == []
@@ -287,7 +287,7 @@ class _Everything:
     ],
     ids=lambda given: " ".join(given) if isinstance(given, tuple) else "",
 )
-def test_without_one_of_them_it_is_said_what_is_denied(
+def test_a_missing_acl_is_named(
     world: RealWorld,
     settings: KafkaSettings,
     missing: tuple[str, str, str],

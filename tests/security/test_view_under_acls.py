@@ -123,9 +123,7 @@ def test_view_without_access_to_words_shows_segments_only(guarded: SecuredKafka,
     assert not [one for one in asked.result().topic_partitions if one.offset >= 0]
 
 
-def test_whom_the_segments_are_closed_to_is_told_so_and_shown_nothing(
-    guarded: SecuredKafka, settings: BrokerSettings
-) -> None:
+def test_view_without_access_to_segments_is_refused(guarded: SecuredKafka, settings: BrokerSettings) -> None:
     may_read(guarded.plain, settings.worker.input_topic)
     with pytest.raises(FatalError, match=settings.worker.segment_topic):
         readable_topics(settings)

@@ -9,7 +9,7 @@ from tests.soak.member import LookUpEngine
 from tests.soak.vocabulary import VOCABULARY
 
 
-def test_words_go_through_and_one_in_thirteen_ends_a_sentence() -> None:
+def test_the_soak_engine_ends_a_sentence_every_thirteen_words() -> None:
     driver = Driver(engine=LookUpEngine())
     words = VOCABULARY[:60]
     for seq, first in enumerate(range(0, len(words), 3)):

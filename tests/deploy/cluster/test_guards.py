@@ -46,9 +46,7 @@ def test_the_server_takes_every_object_with_every_field(cluster: ControlPlane, n
 
 
 @pytest.mark.parametrize("kind", ["ScaledObject", "PodMonitor", "PrometheusRule", "KafkaTopic", "KafkaUser"])
-def test_the_server_would_have_refused_a_field_that_there_is_not(
-    cluster: ControlPlane, namespace: str, kind: str
-) -> None:
+def test_the_server_refuses_an_unknown_field(cluster: ControlPlane, namespace: str, kind: str) -> None:
     one = render(_EVERYTHING).all(kind)[0]
     one["metadata"]["namespace"] = namespace
     one["spec"]["noSuchField"] = 1
@@ -79,7 +77,7 @@ def test_the_budget_refuses_a_second_disruption_but_not_of_a_broken_pod(cluster:
     release.evict("speech-caesura-2")
 
 
-def test_while_all_are_ready_one_may_go(cluster: ControlPlane, namespace: str) -> None:
+def test_the_budget_allows_one_eviction_while_all_pods_are_ready(cluster: ControlPlane, namespace: str) -> None:
     release = Release(cluster, namespace)
     release.install({"minReadySeconds": 0, "replicas": 3})
     cluster.wait(lambda: release.disruptions_allowed() == 1, "the budget allows one")

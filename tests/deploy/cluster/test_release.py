@@ -59,7 +59,7 @@ def release(cluster: ControlPlane, namespace: str) -> Release:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("values", _MATRIX.values(), ids=_MATRIX.keys())
-def test_it_installs_upgrades_rolls_back_and_goes(release: Release, values: dict[str, Any]) -> None:
+def test_a_release_installs_upgrades_rolls_back_and_uninstalls(release: Release, values: dict[str, Any]) -> None:
     faster = {"settings": {"worker": {"commit_interval_ms": 50}}}
     release.install(_QUICK, values)
     before = release.identities()
@@ -95,7 +95,7 @@ def test_every_pod_has_the_ordinal_that_its_transactional_id_is_made_of(release:
     }
 
 
-def test_what_did_not_change_rolls_no_pod(release: Release) -> None:
+def test_an_unchanged_pod_template_rolls_no_pod(release: Release) -> None:
     release.install(_QUICK)
     before = release.identities()
     release.upgrade(_QUICK, {"podDisruptionBudget": {"enabled": False}})

@@ -71,7 +71,7 @@ def test_a_pod_that_is_not_restricted_is_refused(cluster: Cluster) -> None:
         cluster.plane.apply([pod | {"spec": spec}])
 
 
-def test_workers_come_and_go(cluster: Cluster, measured: Measured) -> None:
+def test_scaling_up_and_down_loses_no_word(cluster: Cluster, measured: Measured) -> None:
     with cluster.conversation("scaled") as talking:
         with measured("from two workers to four, until all are ready"):
             cluster.scale(4)
@@ -212,7 +212,7 @@ def test_no_worker_was_restarted_by_what_others_did(cluster: Cluster) -> None:
     assert sum(map(cluster.restarts, cluster.release.pods())) == 2
 
 
-def test_the_commands_that_answer_most_questions(cluster: Cluster) -> None:
+def test_the_commands_of_the_alerts_page_run_as_printed(cluster: Cluster) -> None:
     """The block of docs/alerts.md, as it stands there; its second line reads the log of a worker that was killed."""
     page = (DOCS / "alerts.md").read_text()
     (block,) = re.findall(r"for the release `speech` in the namespace `asr`:\n\n((?:    .*\n)+)", page)

@@ -249,7 +249,7 @@ def test_a_checkpoint_is_scored_on_the_texts_asked_for(bench_folder: Path) -> No
     assert "there is no text 'REFF'; there are REF, ASR" in run(bench_folder, *asked, "--text", "REFF")
 
 
-def test_what_sight_is_worth_is_scored_alone_and_at_least_one_way_is_asked_for(bench_folder: Path) -> None:
+def test_ahead_is_scored_alone_and_one_scoring_is_required(bench_folder: Path) -> None:
     asked = [*_evaluating(bench_folder), "--text", "REF", "--no-streaming", "--no-offline"]
     scored = run(bench_folder, *asked, "--ahead", "0", "--ahead", "9")
     rows = [line.split("|")[2].strip() for line in scored.splitlines() if line.startswith("| REF")]
@@ -257,7 +257,7 @@ def test_what_sight_is_worth_is_scored_alone_and_at_least_one_way_is_asked_for(b
     assert "give --ahead" in run(bench_folder, *asked)
 
 
-def test_labels_for_unseeing_steps_want_such_steps_and_labels(bench_folder: Path) -> None:
+def test_taught_unseeing_requires_labels_and_unseeing_steps(bench_folder: Path) -> None:
     for asked in (["--taught", str(bench_folder)], ["--unseeing", "0.5"]):
         assert "give both" in run(bench_folder, "train", "--taught-unseeing", *asked)
 

@@ -86,7 +86,7 @@ def test_a_word_without_another_of_its_kind_and_length_stays() -> None:
     assert others(sentence(("爱", 0))).words == ["爱"]
 
 
-def test_of_no_words_none_is_another() -> None:
+def test_a_share_of_zero_substitutes_no_word() -> None:
     assert others(sentence(("医院", RM), ("医院", 0)), share=0.0).words == ["医院", "医院"]
 
 

@@ -192,7 +192,7 @@ def test_look_ahead_is_taken_from_the_top_layers() -> None:
     ]
 
 
-def test_no_mask_is_none_to_the_left_either_and_another_look_ahead_leaves_it() -> None:
+def test_no_mask_also_removes_the_look_back_and_a_mask_keeps_it() -> None:
     config = replace(tiny_config(), look_back=3)
     assert another_mask(config, None) == replace(config, look_ahead=(UNLIMITED,) * 3, look_back=None)
     assert another_mask(config, (0, 0, 1)) == replace(config, look_ahead=(0, 0, 1))

@@ -47,7 +47,7 @@ def test_the_shipped_models_pass_the_regression_list(
     assert not broken, f"if a new model may break these, write them down: {REWRITE}"
 
 
-def test_what_has_been_mended_is_no_longer_on_the_list_of_known_failures(
+def test_known_failures_lists_only_current_failures(
     failing: dict[tuple[str, str], tuple[str, ...]],
 ) -> None:
     assert not read_known_failures() - set(failing), f"fixed, or no longer on the list: {REWRITE}"

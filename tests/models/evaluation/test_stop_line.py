@@ -49,7 +49,7 @@ def test_a_better_network_has_fewer_false_stops_at_as_many_ends() -> None:
     assert careful.where(88).false == pytest.approx(knows.where(88).false, abs=1e-9)
 
 
-def test_what_has_no_line_is_refused() -> None:
+def test_a_stop_line_needs_both_ends_and_inner_points() -> None:
     with pytest.raises(ValueError, match="points at ends of sentences and inside them"):
         stop_line(scores(1.0, 2.0), np.array([PERIOD, QUESTION], dtype=np.int8))
     line = stop_line(scores(-30.0, 1.0, 1.0), np.array([PERIOD, PERIOD, NONE], dtype=np.int8))

@@ -54,7 +54,7 @@ def test_every_word_sees_every_other(kind: str, changed: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["full", "mpnet", "blstm"])
-def test_padding_is_seen_by_no_word(kind: str) -> None:
+def test_no_word_attends_to_padding(kind: str) -> None:
     check_that_padding_is_seen_by_no_word(made(kind))
 
 

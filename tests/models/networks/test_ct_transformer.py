@@ -69,7 +69,7 @@ def test_pieces_of_one_word_see_one_another() -> None:
     assert differs.tolist() == [False, False, False, False, True, True, True, True, True, True]
 
 
-def test_padding_is_seen_by_no_word() -> None:
+def test_no_word_attends_to_padding() -> None:
     network = tiny_network()
     pieces, word_index = words_of_pieces(5)
     padded = torch.nn.functional.pad(pieces, (0, 9), value=7)

@@ -88,7 +88,7 @@ def test_scores_are_a_row_of_classes_a_piece(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", LABELLERS)
-def test_padding_is_seen_by_no_word(kind: str) -> None:
+def test_no_word_attends_to_padding(kind: str) -> None:
     check_that_padding_is_seen_by_no_word(made(kind))
 
 

@@ -119,7 +119,7 @@ def test_rows_that_sum_to_a_little_less_than_one_count_as_probabilities() -> Non
 
 
 @pytest.mark.parametrize("wrong", [{"taught_share": 1.5}, {"smoothing": -0.1}, {"pseudo_weight": -1.0}])
-def test_shares_that_are_none_are_refused(wrong: dict[str, float]) -> None:
+def test_invalid_shares_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="share"):
         Objective(**wrong)
 
@@ -206,7 +206,7 @@ def test_constants_of_the_tags_are_added_to_theirs_and_to_no_other(tmp_path: Pat
 
 
 @pytest.mark.parametrize(("given", "why"), [("0.1", "marks, not 1"), ("a,b,c", "numbers between commas")])
-def test_constants_that_are_none_are_refused(given: str, why: str, tmp_path: Path) -> None:
+def test_invalid_constants_are_refused(given: str, why: str, tmp_path: Path) -> None:
     result = CliRunner().invoke(app, [*asked_of(tmp_path), "--constants", given])
     assert result.exit_code == 2
     assert why in f"{result.output}{result.exception}"
@@ -249,7 +249,9 @@ def test_how_much_was_left_out_in_training_keeps_no_two_apart(folder: Path) -> N
         (("before.pt", "after.pt"), "other.pt", "is there already"),
     ],
 )
-def test_what_has_no_mean_is_refused(folder: Path, names: tuple[str, ...], out: str, why: str) -> None:
+def test_checkpoints_without_a_common_mean_are_refused(
+    folder: Path, names: tuple[str, ...], out: str, why: str
+) -> None:
     assert why in average(folder, *names, out=out)
 
 

@@ -277,7 +277,7 @@ def test_a_student_learns_what_its_teacher_says_while_it_trains(tmp_path: Path) 
     assert len(theirs.unique()) > 1  # it says more than one thing
 
 
-def test_what_a_reader_without_sight_said_is_learnt_in_unseeing_steps_alone(tmp_path: Path) -> None:
+def test_labels_without_look_ahead_are_learnt_in_unseeing_steps_alone(tmp_path: Path) -> None:
     text = packed_pair()
     contrary = np.zeros((text.words, 4 + 5), dtype=np.float16)
     contrary[:, Punctuation.COMMA] = 1

@@ -182,7 +182,7 @@ def test_a_shorter_look_ahead_hides_the_words_beyond_it_in_that_pass_alone() -> 
 
 
 @pytest.mark.parametrize("kind", ["full", "blstm", "mpnet"])
-def test_what_has_no_look_ahead_has_none_to_draw(kind: str, tmp_path: Path) -> None:
+def test_a_network_without_a_mask_refuses_a_drawn_look_ahead(kind: str, tmp_path: Path) -> None:
     for plan in (replace(PLAN, shorter_look_ahead=0.1), replace(PLAN, unseeing=0.1)):
         with pytest.raises(ValueError, match="CT-Transformer"):
             train(made(kind), packed(), plan, tmp_path / "checkpoint.pt")

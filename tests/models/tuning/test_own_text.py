@@ -80,7 +80,7 @@ def test_text_that_teaches_nothing_is_refused_by_the_files_name(
         read_folder(write_files(tmp_path, texts), language)
 
 
-def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FatalError, match="is not a folder"):
         read_folder(tmp_path / "nowhere", "en")
 

@@ -127,7 +127,7 @@ def test_states_are_kept_exactly_as_long_as_a_buffer_goes_on(tmp_path: Path) -> 
 TOLD: dict[str, object] = {"command": "this one", "models": ["a@1", "b@2"], "cpu": "this one", "epsilon": 0.25}
 
 
-def test_the_same_command_goes_on_from_what_was_counted(tmp_path: Path) -> None:
+def test_a_repeated_command_resumes_its_counts(tmp_path: Path) -> None:
     counted = Agreement(steps=7, labels=90, flips=2, largest_margin_of_a_flip=0.04, words={"ami": 400})
     (tmp_path / "result.json").write_text(json.dumps(TOLD | {"rounds": 3, "words_decoded": 400} | asdict(counted)))
     counted.words.clear()
@@ -135,7 +135,7 @@ def test_the_same_command_goes_on_from_what_was_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", TOLD)
-def test_a_result_of_something_else_counts_for_nothing(name: str, tmp_path: Path) -> None:
+def test_a_result_of_another_command_is_ignored(name: str, tmp_path: Path) -> None:
     (tmp_path / "result.json").write_text(json.dumps(TOLD | {name: "other", "rounds": 3} | asdict(Agreement(steps=7))))
     assert Agreement.so_far(tmp_path / "result.json", TOLD) == (Agreement(), 0)
 
@@ -149,7 +149,7 @@ def test_a_label_that_differs_is_clear_from_the_models_own_margin_on(epsilon: fl
     assert counted.largest_margin_of_a_flip == pytest.approx(0.7)
 
 
-def test_without_a_result_it_begins(tmp_path: Path) -> None:
+def test_a_command_without_a_result_starts_at_zero(tmp_path: Path) -> None:
     assert Agreement.so_far(tmp_path / "result.json", TOLD) == (Agreement(), 0)
 
 

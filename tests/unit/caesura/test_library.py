@@ -90,7 +90,7 @@ def test_many_sessions_share_batches_without_affecting_each_other() -> None:
     assert many.punctuate(["uh yes", "", "no-stop why-ask"]) == ["Yes.", "", "No-stop. Why-ask?"]
 
 
-def test_what_cannot_be_is_said() -> None:
+def test_invalid_words_and_options_are_refused_by_name() -> None:
     session = model().session()
     with pytest.raises(ValueError, match="word 1: a word holds no white space"):
         session.feed(["one", "two three"])
@@ -274,12 +274,12 @@ def test_sessions_that_cannot_all_be_fed_miss_no_event() -> None:
         (caesura.Word(text="a", confidence=7.0), "confidence is 0 to 1"),
     ],
 )
-def test_what_no_recogniser_says_is_no_word(word: caesura.Word, told: str) -> None:
+def test_an_impossible_word_is_refused_by_place(word: caesura.Word, told: str) -> None:
     with pytest.raises(ValueError, match=f"word 1: .*{told}"):
         model().session().feed(["so", word])
 
 
-def test_sessions_alone_are_not_fed() -> None:
+def test_feed_refuses_sessions_without_words() -> None:
     many = model()
     with pytest.raises(ValueError, match=r"feed\(\{session: words\}\)"):
         many.feed([many.session()])  # type: ignore[arg-type]
@@ -329,7 +329,7 @@ def test_a_recording_is_read_and_transcribed(call: Path) -> None:
     assert " ".join(spoken) == "uh hello-stop yes-stop so it goes"
 
 
-def test_errors_are_of_one_kind(call: Path, tmp_path: Path) -> None:
+def test_every_library_error_is_a_caesura_error(call: Path, tmp_path: Path) -> None:
     session = model().session()
     for wrong in (
         lambda: caesura.read(tmp_path / "missing.json"),
@@ -360,7 +360,7 @@ def test_captions_of_a_text_are_refused(tmp_path: Path) -> None:
         _ = model().transcribe(tmp_path / "talk.txt").vtt
 
 
-def test_everything_says_what_it_is(call: Path) -> None:
+def test_every_library_object_has_a_telling_repr(call: Path) -> None:
     many = model()
     session = many.session()
     (frozen, *_) = session.feed("uh yes-stop one two three four five six seven eight nine")

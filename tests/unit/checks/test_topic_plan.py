@@ -87,7 +87,7 @@ def test_a_topic_as_it_was_made_is_good(name: str) -> None:
         ("caesura.ledger", found("caesura.ledger", min_cleanable_dirty_ratio="0.5"), "min.cleanable.dirty.ratio"),
     ],
 )
-def test_what_breaks_a_promise_is_bad_with_its_reason(name: str, topic: FoundTopic | None, reason: str) -> None:
+def test_a_topic_that_breaks_a_promise_is_bad_with_its_reason(name: str, topic: FoundTopic | None, reason: str) -> None:
     bad = [told for verdict, told in verdicts(name, topic) if verdict is FindingLevel.BAD]
     assert len(bad) == 1
     assert reason in bad[0]

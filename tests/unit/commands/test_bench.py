@@ -31,7 +31,7 @@ def ended_with(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
     return ended.value.code
 
 
-def test_it_measures_this_machine_and_says_what_to_set(
+def test_bench_measures_this_machine_and_advises_settings(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = run(monkeypatch, capsys, "--sessions", "5000")
@@ -81,7 +81,7 @@ def test_a_language_without_an_active_model_is_not_measured_by_another(
         (("--delay-ms", "101"), "beyond 101 ms with a checkpoint"),
     ],
 )
-def test_where_nothing_can_be_advised_it_says_why(
+def test_bench_says_why_it_advises_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], told: str
 ) -> None:
     assert ended_with(monkeypatch, "--seconds", "0.5", "--first", "2", "--most", "2", *arguments) == 1

@@ -360,7 +360,7 @@ def test_no_audio_is_lost_where_a_connection_breaks_off_between_two_chunks() -> 
 
 
 @pytest.mark.parametrize("ended_by", ["the server", "an interrupt"])
-def test_it_ends_in_order_while_standard_input_stays_open(ended_by: str) -> None:
+def test_a_bridge_ends_cleanly_while_standard_input_stays_open(ended_by: str) -> None:
     def hear(connection: PingCounting) -> None:
         connection.recv()
         time.sleep(0.3)  # longer than the chunk was spoken: the next one is waited for

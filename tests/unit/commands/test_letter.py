@@ -60,7 +60,7 @@ def test_a_letter_that_would_be_refused_again_says_so_and_quotes_nothing() -> No
 
 
 @pytest.mark.parametrize("reason", ["late", "stale_epoch", "session_ended"])
-def test_what_its_session_has_passed_does_not_become_right_by_waiting(reason: str) -> None:
+def test_a_letter_its_session_has_passed_stays_refused(reason: str) -> None:
     assert "session" in str(good(reason).refused_again) or "stays so" in str(good(reason).refused_again)
 
 
@@ -120,7 +120,7 @@ def fates(*events: WordsEvent, first_offset: int = 5) -> WordFates:
     return made
 
 
-def test_all_is_known_once_every_word_is_published_or_refused() -> None:
+def test_fates_are_known_once_every_word_is_published_or_refused() -> None:
     made = fates(event("a", "one", "two"), event("b", "three"))
     before = made.is_known
     assert made.publish(segment("a", "one", "two"))
@@ -144,7 +144,7 @@ def test_a_refused_end_is_not_waited_for() -> None:
     assert made.is_known
 
 
-def test_what_was_sent_before_and_what_is_of_other_sessions_does_not_count() -> None:
+def test_earlier_offsets_and_other_sessions_do_not_count() -> None:
     made = fates(event("a", "one"), first_offset=5)
     assert not made.publish(segment("other", "one"))
     made.publish(segment("a", "before", last_offset=4))

@@ -46,7 +46,7 @@ def test_captions_are_fluent_unless_told_and_end_with_a_blank_line(
     assert "".join(_writer(form, style, caption_limits(42, 2, 170))(SAID)) == shown
 
 
-def test_a_line_for_people_and_one_of_json() -> None:
+def test_a_segment_is_written_as_text_or_json() -> None:
     limits = caption_limits(42, 2, 170)
     assert next(_writer(Format.TEXT, None, limits)(SAID)).endswith("s #0  sentence   So, yes.\n")
     assert next(_writer(Format.JSONL, None, limits)(SAID)).startswith('{"version":"1.0","session":"s"')
@@ -64,14 +64,14 @@ def test_a_stretch_is_written_as_people_write_times(text: str, stretch: tuple[in
     assert _stretch(text) == stretch
 
 
-def test_a_stretch_that_is_none_is_refused() -> None:
+def test_an_invalid_time_range_is_refused() -> None:
     with pytest.raises(FatalError, match="FROM-TO"):
         _stretch("noon")
     with pytest.raises(FatalError, match="it ends before it begins"):
         _stretch("14:00-12:30")
 
 
-def test_what_began_within_the_stretch_is_shown() -> None:
+def test_segments_that_begin_within_the_range_are_shown() -> None:
     assert _said_within(SAID, 61_000, 62_000)
     assert not _said_within(SAID, 0, 61_000)
     assert not _said_within(timed_segment(("so", "none", 0, 0), timed=False), 0, 1)

@@ -80,7 +80,7 @@ def test_pieces_of_a_word_go_before_it(line: str, gone: str) -> None:
     cue=st.sampled_from(CUES),
     lead=st.sampled_from(("", "on")),
 )
-def test_a_day_that_is_corrected_never_stays_alone(wrong: str, right: str, cue: str, lead: str) -> None:
+def test_a_corrected_day_is_left_out_unless_repeated(wrong: str, right: str, cue: str, lead: str) -> None:
     """Where a model tags the cue, the fluent text holds the second day, and the first only if they are equal."""
     line = f"we meet {lead} {wrong} {' '.join('{' + word for word in cue.split())} {lead} {right}"
     gone = left_out(line).split()
@@ -91,7 +91,7 @@ def test_a_day_that_is_corrected_never_stays_alone(wrong: str, right: str, cue: 
 @given(
     piece=st.sampled_from(sorted(PIECES)), times=st.integers(2, 4), before=st.lists(st.sampled_from(("today", "so")))
 )
-def test_only_the_pieces_go(piece: str, times: int, before: list[str]) -> None:
+def test_only_repeated_fragments_are_left_out(piece: str, times: int, before: list[str]) -> None:
     words = [*before, *[piece] * times, PIECES[piece], "went"]
     tags = bytearray(len(words))
     take_back_pieces(words, tags, 0)

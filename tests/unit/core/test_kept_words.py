@@ -120,7 +120,7 @@ from tests.unit.core.tagged_lines import left_out
         "不 {就是 书 吗",
     ],
 )
-def test_what_was_meant_stays(line: str) -> None:
+def test_meant_repetitions_are_kept(line: str) -> None:
     assert left_out(line) == ""
 
 

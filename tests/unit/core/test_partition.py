@@ -388,7 +388,7 @@ def test_a_session_that_falls_silent_again_and_again_keeps_one_entry() -> None:
     assert len(timers) == 1
 
 
-def test_all_come_out_in_the_order_of_time_and_name() -> None:
+def test_timers_fire_in_the_order_of_time_and_name() -> None:
     due: dict[str, int | None] = {f"s{number:03}": number * 7919 % 50 for number in range(300)}
     timers = Timers(due.get)
     for name, due_ms in due.items():

@@ -188,7 +188,7 @@ def test_a_name_reused_before_the_old_sessions_work_ends_loses_nothing() -> None
     assert not driver.sessions.is_busy
 
 
-def test_what_passes_through_is_the_latest_given() -> None:
+def test_a_segment_carries_the_latest_conversation_speaker_and_attributes() -> None:
     driver = Driver()
     driver.give(event(0, "one", conversation="c", speaker="anna", attributes={"room": "1"}))
     driver.give(event(1, "two", speaker="bela", utterance_end=True))

@@ -570,7 +570,7 @@ waiting = st.lists(
 
 
 @given(waiting)
-def test_everybody_is_in_one_batch_once(pending: list[PendingLabels]) -> None:
+def test_every_pending_session_is_in_exactly_one_batch(pending: list[PendingLabels]) -> None:
     batched = [one.request.session for batch in batches_of(pending) for one in batch]
 
     assert sorted(batched) == sorted(one.request.session for one in pending)

@@ -355,7 +355,7 @@ def test_what_was_told_is_due_again_an_interval_later_if_it_has_changed() -> Non
     assert looks.due_in_s(100.5) == 0
 
 
-def test_the_order_is_that_in_which_they_changed_first() -> None:
+def test_sessions_are_looked_at_in_the_order_of_their_first_change() -> None:
     looks = PacedLooks[str](0.5)
     for name in ("ben", "ann", "ben", "cleo"):
         looks.changed(name)

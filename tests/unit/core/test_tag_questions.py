@@ -49,7 +49,7 @@ def test_a_tag_question_has_a_comma_before_it(line: str, expected: str) -> None:
         "is it here? right?",
     ],
 )
-def test_a_question_of_its_own_stays(line: str) -> None:
+def test_a_standalone_question_is_unchanged(line: str) -> None:
     assert marked(line) == line
 
 

@@ -47,7 +47,7 @@ def test_a_record_without_a_timestamp_moves_nothing() -> None:
     assert a_time().observe(-1, START_MS + 5_000, by_broker=False) == START_MS
 
 
-def test_a_record_ends_the_going_on_until_the_end_is_reached_again() -> None:
+def test_a_record_stops_the_clock_until_the_end_is_reached_again() -> None:
     time = a_time()
     time.reached_end(50.0)
     time.confirm(START_MS + 1_000)
@@ -68,7 +68,7 @@ def test_leaving_the_end_stops_time_where_it_was_last_confirmed() -> None:
     assert time.latest_possible_ms(900.0) == START_MS + 500
 
 
-def test_time_that_only_might_have_been_does_not_count_where_a_record_came() -> None:
+def test_a_record_overrides_the_latest_possible_time() -> None:
     time = a_time()
     time.reached_end(50.0)
     assert time.latest_possible_ms(51.0) == START_MS + 1_000

@@ -104,7 +104,7 @@ def _took_s(make: Callable[[int], _Made], read: Callable[[_Made], object], size:
         gc.enable()
 
 
-def test_a_square_is_seen() -> None:
+def test_a_quadratic_cost_is_detected() -> None:
     def read(size: int) -> None:
         for _ in range(size):
             sum(range(size))

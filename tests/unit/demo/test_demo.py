@@ -112,7 +112,7 @@ def test_a_small_terminal_keeps_its_head_whole_to_the_end() -> None:
 
 
 @given(needs=st.lists(st.integers(1, 9), min_size=1, max_size=8), lines=st.integers(0, 60))
-def test_lines_go_to_who_needs_them_and_no_further(needs: list[int], lines: int) -> None:
+def test_lines_are_shared_by_need(needs: list[int], lines: int) -> None:
     given_lines = shares(needs, lines)
     assert sum(given_lines) == max(len(needs), min(lines, sum(needs)))
     assert all(1 <= one <= need for one, need in zip(given_lines, needs, strict=True))
@@ -190,7 +190,7 @@ def test_speakers_that_fail_end_it_and_it_is_said() -> None:
         show(speed=0)  # as no command lets it be
 
 
-def test_of_several_faults_the_first_one_is_said() -> None:
+def test_the_first_of_several_faults_is_raised() -> None:
     cast = Cast(load_settings(SettingSources(environ={}, flags={"kafka.bootstrap_servers": "unknown"})), "parts")
     stopped: list[str] = []
     cast.stop_on_fault(lambda: stopped.append("stop"))

@@ -96,7 +96,7 @@ hi
         ("good", "Anna Berg"), ("day", "Anna Berg"), ("hi", "Tom Hill")]  # fmt: skip
 
 
-def test_a_label_that_comes_once_among_others_is_one() -> None:
+def test_a_label_used_once_among_recurring_ones_is_a_label() -> None:
     spoken = said(
         srt((1000, 1900, "小王：你好"), (2000, 2900, "小李：好"), (3000, 3900, "小王：走"), (4000, 4900, "好"))
     )

@@ -39,7 +39,7 @@ def test_every_format_has_a_file() -> None:
 @pytest.mark.parametrize("known", FILES, ids=str)
 @settings(max_examples=5)
 @given(utterances=_UTTERANCES)
-def test_the_words_are_those_of_a_plain_reading(known: SpeechFormat, utterances: list[list[str]]) -> None:
+def test_every_reader_returns_the_words_of_the_file(known: SpeechFormat, utterances: list[list[str]]) -> None:
     content = FILES[known](utterances)
     assert plainly_read(content) == [word for said in utterances for word in said]
     speech = RecordedSpeech(name="a", lang="en", epoch=1, pace=Pace(sessions_at_once=1))

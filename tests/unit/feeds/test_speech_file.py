@@ -54,7 +54,7 @@ def test_json_lines_are_numbered_by_session() -> None:
     assert [word.text for word in events[0].event.words] == ["so", "yes"]
 
 
-def test_what_a_line_says_wins() -> None:
+def test_fields_of_a_line_override_the_defaults() -> None:
     line = '{"session": "a", "seq": 4, "epoch": 2, "lang": "zh", "version": "1.0", "session_end": true, "at_ms": 50}'
     event = of_json(line, '{"session": "a"}')
     assert (event[0].event.seq, event[0].event.epoch, event[0].event.lang, event[0].at_ms) == (4, 2, "zh", 50)
@@ -186,7 +186,7 @@ def test_a_time_further_off_than_any_system_sleeps_is_slept_through_in_parts() -
     assert max(asked) <= 24 * 3600
 
 
-def test_speed_nought_never_waits() -> None:
+def test_speed_zero_never_waits() -> None:
     wrist = Wrist()
     assert len(list(paced(of_text("a b c"), speed=0, now_s=wrist.now_s, sleep=wrist.sleep))) == 3
     assert wrist.slept == []

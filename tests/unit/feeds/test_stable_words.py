@@ -60,7 +60,7 @@ def test_a_closed_utterance_that_comes_again_is_a_repeat() -> None:
     assert sent(stable, said[0]) == ["yes yes"], "a new connection names its utterances anew"
 
 
-def test_a_flicker_sends_nothing_twice() -> None:
+def test_a_flickering_hypothesis_sends_no_word_twice() -> None:
     said = (heard("i scream"), heard("i scream for"), heard("eyes"), heard("i scream for ice", final=True))
     assert sent(StableWords(2), *said) == ["", "i scream", "", "for ice"]
 
@@ -79,7 +79,7 @@ def test_utterances_that_are_never_ended_do_not_pile_up() -> None:
     assert sent(stable, final, final) == ["so yes", ""], "and its final is not lost"
 
 
-def test_the_final_of_an_utterance_that_was_given_up_adds_what_was_not_sent() -> None:
+def test_a_final_of_a_dropped_utterance_adds_the_unsent_words() -> None:
     stable = StableWords(0)
     sent(stable, heard("so um", utterance="first", stable=1), *(heard("so", utterance=str(at)) for at in range(64)))
     assert sent(stable, heard("so uh yes", final=True, utterance="first")) == ["uh yes"]
@@ -94,7 +94,7 @@ def test_the_final_of_an_utterance_that_was_given_up_adds_what_was_not_sent() ->
         ("so we go", "so we", ""),
     ],
 )
-def test_such_a_final_may_have_other_words_than_were_sent(said: str, final: str, rest: str) -> None:
+def test_a_final_of_a_dropped_utterance_may_differ_from_the_sent_words(said: str, final: str, rest: str) -> None:
     stable = StableWords(0)
     sent(stable, heard(said, utterance="first", stable=9), *(heard("so", utterance=str(at)) for at in range(64)))
     assert sent(stable, heard(final, final=True, utterance="first")) == [rest]
@@ -102,7 +102,7 @@ def test_such_a_final_may_have_other_words_than_were_sent(said: str, final: str,
 
 
 @pytest.mark.parametrize("long", [["so"] * 5_000, ["so", "x" * 600]], ids=["many words", "a long word"])
-def test_beyond_what_is_kept_the_last_words_match_and_others_count(long: list[str]) -> None:
+def test_a_long_dropped_utterance_is_matched_by_its_last_words(long: list[str]) -> None:
     stable = StableWords(0)
     sent(stable, heard(" ".join([*long, "go", "home"]), utterance="first", stable=len(long) + 2))
     sent(stable, *(heard("so", utterance=str(at)) for at in range(64)))
@@ -111,7 +111,7 @@ def test_beyond_what_is_kept_the_last_words_match_and_others_count(long: list[st
     assert stable.revised == 1, "the first word is not kept"
 
 
-def test_its_final_is_a_repeat_from_then_on_however_long_it_had_waited() -> None:
+def test_a_second_final_of_a_dropped_utterance_is_a_repeat() -> None:
     stable = StableWords(0)
     sent(stable, heard("so", utterance="first", stable=1), *(heard("um", utterance=str(at)) for at in range(64)))
     sent(stable, *(heard("so", final=True, utterance=f"closed {at}") for at in range(1_023)))
@@ -121,7 +121,7 @@ def test_its_final_is_a_repeat_from_then_on_however_long_it_had_waited() -> None
     assert sent(stable, final) == [""]
 
 
-def test_one_hypothesis_is_no_agreement() -> None:
+def test_agreement_needs_at_least_two_hypotheses() -> None:
     with pytest.raises(ValueError, match="at least 2"):
         StableWords(1)
 

@@ -128,7 +128,7 @@ def test_keys_outside_the_visible_range_have_no_weight(kind: str) -> None:
 
 @needs_compiled
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_zeros_sign_does_not_tell_who_shares_a_rows_group(kind: str) -> None:
+def test_a_rows_result_does_not_depend_on_its_group_by_a_zeros_sign(kind: str) -> None:
     key_value, asked = np.zeros((16, 32), dtype=np.float32), np.zeros((2, 32), dtype=np.float32)
     key_value[1, 0], key_value[1, 16], asked[:, 16] = -86.875, -6e-8, 1.0
     attention = OfKind(kind, 1, 16)
@@ -152,7 +152,7 @@ def test_non_finite_half_precision_values_are_refused(number: float, place: tupl
 
 @needs_compiled
 @pytest.mark.parametrize("kind", KINDS)
-def test_scores_that_are_too_large_for_a_number_are_mixed_to_none(kind: str) -> None:
+def test_an_overflowing_score_gives_no_finite_output(kind: str) -> None:
     key_value, asked = np.ones((20, 64), dtype=np.float32), np.ones((1, 64), dtype=np.float32)
     key_value[7, 20], asked[0, 52] = 60_000.0, 1e37
     attention = OfKind(kind, 2, 32)

@@ -46,7 +46,7 @@ def test_the_arrays_of_a_file_are_those_that_onnx_reads() -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"not a graph at all", b"\x3a\xff\xff\x03abc", b"\x3a\x04\x2a\x02\x42\x00"])
-def test_a_file_that_is_cut_or_none_holds_no_arrays_or_is_refused(content: bytes, tmp_path: Path) -> None:
+def test_a_truncated_or_foreign_file_is_refused_or_empty(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "weights.onnx"
     path.write_bytes(content)
     try:
@@ -224,7 +224,7 @@ def test_the_unchanged_network_labels(tmp_path: Path) -> None:
     assert len(labels.punctuation) == 3
 
 
-def test_of_a_network_that_is_refused_check_says_why_in_a_line(tmp_path: Path) -> None:
+def test_check_gives_the_reason_of_a_refused_network_in_one_line(tmp_path: Path) -> None:
     network(tmp_path, arrays() | {"layers.0.qkv.bias": np.full(3 * WIDTH, np.nan, np.float32)})
     (finding,) = _guarded("models", _models(RuntimeSettings(models_dir=str(tmp_path))))
     assert finding.verdict == "bad"

@@ -133,7 +133,7 @@ def test_every_kind_of_processor_computes_the_same(follows: str, seed: int, rows
 @every_kind
 @pytest.mark.parametrize("follows", ["plain", "rounded", "gelu"])
 @pytest.mark.parametrize(("rows", "columns"), [(1, 64), (40, 128), (200, 256)])
-def test_the_last_columns_may_go_elsewhere(kind: str, follows: str, rows: int, columns: int) -> None:
+def test_the_last_columns_can_be_written_to_a_second_array(kind: str, follows: str, rows: int, columns: int) -> None:
     int8_kernels.choose(kind)
     rng = np.random.default_rng(rows)
     taken = given_to(follows, rng, rows, 128, 320)
@@ -154,7 +154,7 @@ def test_the_last_columns_may_go_elsewhere(kind: str, follows: str, rows: int, c
     weight=st.integers(0, 64),
     unlike=st.sampled_from([0, 3, 127]),
 )
-def test_sums_are_right_to_the_last_one_however_large(
+def test_int32_sums_are_exact_at_any_size(
     kind: str, seed: int, rows: int, depth: int, number: int, weight: int, unlike: int
 ) -> None:
     """AVX2 adds up in 16 bits where that is known to do: nothing may pass over, whatever the signs."""
@@ -172,7 +172,7 @@ def test_sums_are_right_to_the_last_one_however_large(
 
 @needs_processor
 @every_kind
-def test_gelu_is_the_one_of_the_error_function(kind: str) -> None:
+def test_gelu_uses_the_error_function(kind: str) -> None:
     """Its share of the normal distribution is fitted: 2e-7 off at most, and nothing, or all, far out."""
     int8_kernels.choose(kind)
     nothing, one, bias = np.zeros((1, 64), np.float32), np.ones(64, np.float32), np.empty(64, np.float32)
@@ -368,7 +368,7 @@ def test_too_few_arrays_are_refused() -> None:
         int8_kernels.plain()
 
 
-def test_where_a_processor_cannot_it_says_so() -> None:
+def test_an_unsupported_kernel_is_refused_by_name() -> None:
     if KINDS:
         assert int8_kernels.kinds() == KINDS
         with pytest.raises(ValueError, match="not of that kind"):

@@ -55,7 +55,7 @@ def test_a_buffer_that_grows_is_labelled_as_the_full_run_labels_it(
 
 @EXAMPLES
 @given(seed=seeds, data=st.data())
-def test_whatever_happens_to_a_session_its_rows_say_what_a_fresh_engine_says(seed: int, data: st.DataObject) -> None:
+def test_cached_rows_always_equal_those_of_a_fresh_engine(seed: int, data: st.DataObject) -> None:
     words = {name: some_words(70, seed + number) for number, name in enumerate("abc")}
     starts, ends = dict.fromkeys(words, 0), dict.fromkeys(words, 3)
     for _ in range(data.draw(st.integers(1, 6), label="rounds")):
@@ -102,7 +102,7 @@ def _long_words(count: int) -> list[str]:
     return ["".join(random.Random(number).choices("bcdfghjklmnpqrstvwxz", k=30)) for number in range(count)]
 
 
-def test_a_settled_word_costs_a_row_a_layer_and_one_wanted_early_costs_a_tail() -> None:
+def test_a_settled_word_computes_one_row_a_layer_and_an_early_one_more() -> None:
     """docs/design.md, *The engine*, for twelve layers, of which six look a word ahead: three words a step.
 
     Where T is L, a row a layer: 36. At T = 3 a tail of three words in each layer but the two lowest, 33 rows more.

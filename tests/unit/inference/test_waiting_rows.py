@@ -216,7 +216,7 @@ def test_a_row_sees_the_words_that_the_mask_shows_it_and_its_keys_are_all_there(
             assert (step.visible[k], step.since[k]) == (step.visible[k - 1], step.since[k - 1])
 
 
-def test_layers_that_look_no_further_ahead_are_seen_from_as_the_one_before() -> None:
+def test_layers_without_more_look_ahead_reuse_the_layer_belows_range() -> None:
     step = a_plan((1, 1, 1, 0, 0, 0), 33, 30, 27, 30)
     told = (False, False, False, False, False, True, False)
     assert step.sees_as_before == told, "the last one has the wanted words alone"
@@ -256,7 +256,7 @@ def sinusoidal(width: int) -> Arrays:
 
 
 @pytest.mark.parametrize("width", [64, 384])
-def test_sinusoidal_ones_are_what_the_stored_graph_computes_piece_by_piece(width: int) -> None:
+def test_sinusoidal_positions_equal_those_of_the_stored_graph(width: int) -> None:
     arrays = sinusoidal(width)
     encoding = np.concatenate([_positions(arrays)(first) for first in (0, 512)])
     angles = np.arange(1024, dtype=np.float32)[:, None] * arrays["positions.rate"].astype(np.float32)
@@ -264,7 +264,7 @@ def test_sinusoidal_ones_are_what_the_stored_graph_computes_piece_by_piece(width
     assert np.allclose(encoding, whole, atol=1e-4)
 
 
-def test_learned_ones_end_with_the_last_that_was_learned() -> None:
+def test_learned_positions_repeat_the_last_learned_one() -> None:
     table = np.arange(600, dtype=np.float32)[:, None] * np.ones(64, dtype=np.float32)
     encoding = np.concatenate([_positions({"positions.table": table})(first) for first in (0, 512)])
     assert (encoding[:600] == table).all()

@@ -127,7 +127,7 @@ def test_a_published_session_that_would_restart_parks_its_partition(
     assert len(names) == len(set(names))
 
 
-def test_the_offset_set_back_is_good_again_after_such_an_attempt() -> None:
+def test_restoring_the_offset_after_a_failed_adoption_recovers() -> None:
     world = World()
     _living(world)
     committed = world.broker.last_committed("caesura", "asr.words", 0)
@@ -143,7 +143,7 @@ def test_the_offset_set_back_is_good_again_after_such_an_attempt() -> None:
     assert [(one.since, one.index, said([one])) for one in world.segments()] == [(0, 0, ["one"]), (0, 1, ["two"])]
 
 
-def test_beyond_where_it_began_its_later_words_come_again_under_another_name() -> None:
+def test_words_after_an_adopted_offset_repeat_in_a_new_session() -> None:
     world = World(rules=PATIENT)
     world.send(event("ann", 0, "one", utterance_end=True), event("ann", 1, "two", utterance_end=True))
     before = world.worker(0)
@@ -192,7 +192,7 @@ def test_an_offset_deleted_after_the_first_checkpoint_repeats_nothing() -> None:
     assert said(world.segments()) == ["one", "two"]
 
 
-def test_the_same_is_adopted_where_the_setting_allows_it() -> None:
+def test_a_lost_offset_is_adopted_if_the_setting_allows_it() -> None:
     world = World()
     _one_checkpoint(world)
     second = world.worker(1, adopt_foreign_offsets=True, start_at=StartAt.LATEST)

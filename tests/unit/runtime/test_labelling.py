@@ -69,7 +69,7 @@ def test_a_session_whose_inference_always_fails_goes_out_unlabelled_alone() -> N
         assert comparable(segments) == comparable(undisturbed[name]), name
 
 
-def test_of_an_inference_that_fails_it_is_told_why() -> None:
+def test_a_failed_inference_is_reported_with_its_reason() -> None:
     told: list[str] = []
 
     class Listener(SilentObserver):

@@ -234,7 +234,7 @@ def _commit_metadata(world: World, metadata: OffsetMetadata) -> None:
     world.broker.set_offset("caesura", "asr.words", 0, offset)
 
 
-def test_a_ledger_that_says_all_is_rebuilt_from() -> None:
+def test_a_complete_ledger_is_rebuilt_from() -> None:
     world = world_of_two()
     _ends(world, rebuilt(world))
 
@@ -266,7 +266,7 @@ def test_a_record_that_is_missing_or_too_old_parks_its_partition_and_is_named(
     _ends(world, worker)
 
 
-def test_of_many_that_are_missing_some_are_named() -> None:
+def test_five_of_many_missing_sessions_are_named() -> None:
     world = World(rules=PATIENT)
     first = world.worker()
     names = [f"s{number}" for number in range(9)]
@@ -466,7 +466,7 @@ def _without_the_forgotten(patch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("flaw", [_with_the_unpublished, _without_the_forgotten])
-def test_the_lives_show_a_sum_that_is_kept_wrongly(
+def test_a_wrongly_kept_ledger_sum_is_detected(
     flaw: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flaw(monkeypatch)

@@ -48,7 +48,7 @@ def test_a_session_that_an_operator_gives_up_begins_anew() -> None:
     assert len(world.segments()) == sum(map(len, found.values()))
 
 
-def test_of_two_that_are_missing_both_have_to_be_given_up() -> None:
+def test_each_missing_session_has_to_be_given_up() -> None:
     world = world_of_two()
     strike(world, "ann")
     strike(world, "ben")

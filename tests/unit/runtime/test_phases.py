@@ -52,7 +52,7 @@ def _in(phase: type[Phase] | None, heard: SilentObserver | None = None) -> Phase
     return phases
 
 
-def test_every_way_in_the_table_can_be_gone_and_no_other() -> None:
+def test_the_phases_allow_exactly_the_transitions_of_the_table() -> None:
     for before, event, after in itertools.product(_EXAMPLES, PhaseEvent, _EXAMPLES):
         phases = _in(before)
         if (before, event) in _WAYS and _WAYS[before, event] is after:
@@ -63,16 +63,16 @@ def test_every_way_in_the_table_can_be_gone_and_no_other() -> None:
                 phases.move(0, event, _EXAMPLES[after])
 
 
-def test_an_illegal_way_ends_the_process() -> None:
+def test_an_illegal_transition_is_fatal() -> None:
     assert issubclass(IllegalTransitionError, FatalError)
 
 
-def test_every_phase_can_be_reached_and_let_go_from() -> None:
+def test_every_phase_can_be_reached_and_left() -> None:
     assert {before for before, event in _WAYS if event is PhaseEvent.LET_GO} == set(_EXAMPLES) - {None}
     assert set(_WAYS.values()) == set(_EXAMPLES)
 
 
-def test_every_move_tells_the_phase_that_is_entered_and_letting_go_tells_none() -> None:
+def test_each_transition_reports_its_phase_and_release_reports_no_phase() -> None:
     for phase, name in PHASE_NAMES.items():
         heard = Heard(PhaseEntered)
         phases = _in(phase, heard)

@@ -169,7 +169,7 @@ _MEANWHILE = pytest.mark.parametrize(
 
 
 @_MEANWHILE
-def test_a_clock_that_was_an_hour_ahead_hides_no_silence(
+def test_a_clock_an_hour_fast_hides_no_silence(
     meanwhile: Callable[[Troubled], None],
 ) -> None:
     troubled = _clock_set_back()
@@ -186,7 +186,7 @@ def test_a_clock_that_was_an_hour_ahead_hides_no_silence(
 
 
 @_MEANWHILE
-def test_nor_one_from_the_last_record_that_was_read_to_the_next_one(meanwhile: Callable[[Troubled], None]) -> None:
+def test_a_fast_clock_hides_no_silence_after_the_last_record_read(meanwhile: Callable[[Troubled], None]) -> None:
     troubled = _clock_set_back()
     troubled.turn(3)
     meanwhile(troubled)
@@ -197,7 +197,7 @@ def test_nor_one_from_the_last_record_that_was_read_to_the_next_one(meanwhile: C
 
 
 @_MEANWHILE
-def test_nor_does_it_make_a_silence_of_words_that_were_said_since(meanwhile: Callable[[Troubled], None]) -> None:
+def test_a_fast_clock_makes_no_silence_of_later_words(meanwhile: Callable[[Troubled], None]) -> None:
     troubled = Troubled()
     troubled.world.clock.wall_offset_ms += 3_600_000
     troubled.speak("ben", 0, ends=True)
@@ -213,7 +213,7 @@ def test_nor_does_it_make_a_silence_of_words_that_were_said_since(meanwhile: Cal
 
 @_MEANWHILE
 @pytest.mark.parametrize("known", ["nobody", "somebody of before", "who spoke since"])
-def test_nor_does_it_where_all_that_is_replayed_was_said_since(
+def test_a_fast_clock_makes_no_silence_of_replayed_later_words(
     meanwhile: Callable[[Troubled], None], known: str
 ) -> None:
     """A rebuild reads nothing of the stamp that was ahead, and whoever the ledger knows best has spoken on."""
@@ -373,7 +373,7 @@ def test_the_first_records_are_applied_by_the_clock_of_known_speakers() -> None:
         assert _again(stamps_ms, known, 3) == times_ms[3:]
 
 
-def test_so_are_all_before_the_first_one_known_that_may_be() -> None:
+def test_records_before_the_first_known_time_follow_its_clock() -> None:
     stamps_ms = _stamps(30, -2_090, -2_080, -2_070)  # the leader's answers had brought the time to 810
     known = [AppliedRecord(3, stamps_ms[3], _START_MS + 830)]
 
@@ -387,14 +387,14 @@ def test_time_passed_by_timestamps_holds_after_a_rebuild() -> None:
     assert _again(stamps_ms, [AppliedRecord(4, stamps_ms[4], times_ms[4])], 0) == times_ms
 
 
-def test_a_clock_that_was_set_within_what_is_replayed_is_seen_in_its_stamps() -> None:
+def test_a_clock_change_inside_the_replay_is_seen_in_its_timestamps() -> None:
     stamps_ms = _stamps(0, 10, _HOUR_MS, 20, 30, 40)
     times_ms = _first_times(stamps_ms)
 
     assert _again(stamps_ms, [AppliedRecord(4, stamps_ms[4], times_ms[4])], 2) == times_ms[2:]
 
 
-def test_one_that_retention_took_is_passed_as_well() -> None:
+def test_a_clock_change_on_a_deleted_record_is_passed_over() -> None:
     stamps_ms = _stamps(0, _HOUR_MS, 10, 20, 30)
     times_ms = _first_times(stamps_ms)
     time = ReplayedTime(PartitionTime(max_skew_ms=100), [AppliedRecord(3, stamps_ms[3], times_ms[3])], 2)

@@ -480,7 +480,7 @@ class SlowToSend(UnsurePublisher):
 
 
 @pytest.mark.parametrize("happened", [False, True])
-def test_it_is_called_once_and_no_word_is_lost_or_doubled(*, happened: bool) -> None:
+def test_an_unanswered_commit_is_retried_and_words_come_once(*, happened: bool) -> None:
     world, heard, events = World(), Heard(CheckpointTaken), speech("ann", 40)
     worker = world.worker(observer=heard)
     world.broker.fail("commit", BrokerError("nobody answered"), happened=happened)
@@ -492,7 +492,7 @@ def test_it_is_called_once_and_no_word_is_lost_or_doubled(*, happened: bool) -> 
     check_every_word_once(events, world.segments())
 
 
-def test_it_is_given_time_where_the_offsets_took_it_all() -> None:
+def test_a_commit_has_at_least_a_second_after_slow_offsets() -> None:
     world, events = World(), speech("ann", 40)
     slow: list[SlowToSend] = []
 
@@ -507,7 +507,7 @@ def test_it_is_given_time_where_the_offsets_took_it_all() -> None:
     check_every_word_once(events, world.segments())
 
 
-def test_the_one_that_is_fenced_again_and_again_stops_and_the_other_goes_on() -> None:
+def test_of_two_workers_of_one_ordinal_the_repeatedly_fenced_one_stops() -> None:
     world = World(partitions=4)
     events = [one for number in range(12) for one in speech(f"ann-{number}", 40, a_time=2)]
     left = iter(events)

@@ -270,7 +270,7 @@ def test_a_turn_ends_in_time_however_many_sessions_are_new(monkeypatch: pytest.M
     assert sorted(words_of([one for turn in turns for one in turn.segments])) == sorted(["so", "be", "it"] * len(said))
 
 
-def test_a_turn_comes_however_many_events_wait() -> None:
+def test_a_turn_runs_however_many_events_wait() -> None:
     clock, outlet, taken = TickingClock(), Listening(), [0]
 
     class Counting(SessionPool):
@@ -394,12 +394,12 @@ async def _left(transport: Narrow, ended: Callable[[_WebSocketProtocol], bool]) 
     return transport.done
 
 
-def test_a_goodbye_that_fills_the_buffer_breaks_nothing_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_goodbye_that_fills_the_buffer_does_not_cut_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("caesura.worker.service.server.server._GOODBYE_S", 60.0)
     assert asyncio.run(_left(Narrow(), lambda protocol: protocol.close_sent)) == []
 
 
-def test_a_goodbye_that_is_never_read_has_its_time_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unread_goodbye_ends_at_its_time_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("caesura.worker.service.server.server._GOODBYE_S", 0.05)
     transport = Narrow()
     done = asyncio.run(_left(transport, lambda _: "aborted" in transport.done))

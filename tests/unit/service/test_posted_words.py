@@ -203,7 +203,7 @@ def test_refused_messages_are_named_and_the_session_continues(body: str, reason:
     [("from=nobody", "bad_opening"), ("lang=not a tag", "bad_opening"), ("form=vosk", "unknown_field"),
      ("after=-1", "out_of_range")],
 )  # fmt: skip
-def test_a_query_that_is_none_is_refused(query: str, reason: str) -> None:
+def test_an_invalid_query_is_refused(query: str, reason: str) -> None:
     with serving() as served:
         status, answer = posted(served, _EVENTS[0], f"{_CALL}?{query.replace(' ', '%20')}")
     assert (status, reasons(answer)) == (400, [reason])
@@ -435,7 +435,7 @@ def test_a_message_that_is_not_taken_is_refused_by_name_and_the_session_goes_on(
         ({"options": {"emission": 3}}, "options.emission: expected"),
     ],
 )
-def test_an_opening_that_is_none_is_answered_with_what_is_wrong(opening: dict[str, object], detail: str) -> None:
+def test_an_invalid_opening_is_refused_with_its_reason(opening: dict[str, object], detail: str) -> None:
     with serving() as served:
         with opened(served, opening) as client:
             (refusal,) = received(client, "error")

@@ -65,7 +65,7 @@ def heard_and_frozen(records: list[Record]) -> tuple[list[str], int]:
 
 
 @given(words=st.integers(1, 80), seed=st.integers(0, 999))
-def test_from_the_start_it_is_exactly_what_is_not_frozen(words: int, seed: int) -> None:
+def test_watching_from_the_start_shows_exactly_the_unfrozen_words(words: int, seed: int) -> None:
     records, _ = spoken(words, seed, end=False)
     watched = WatchedWords()
     for number, record in enumerate(records, start=1):
@@ -78,7 +78,7 @@ def test_from_the_start_it_is_exactly_what_is_not_frozen(words: int, seed: int) 
 
 
 @given(words=st.integers(20, 80), seed=st.integers(0, 999), missed=st.integers(1, 10))
-def test_from_the_middle_on_it_finds_its_place_with_the_first_segments(words: int, seed: int, missed: int) -> None:
+def test_watching_from_the_middle_finds_its_place_by_segments(words: int, seed: int, missed: int) -> None:
     records, _ = spoken(words, seed, end=False)
     watched = WatchedWords()
     for record in records[missed:]:

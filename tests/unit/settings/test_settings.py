@@ -190,9 +190,7 @@ def test_options_that_the_guarantees_rest_on_cannot_be_overridden(option: str) -
         ({"REDIS_TIMEOUT_S": "40", "REDIS_CONNECT_TIMEOUT_S": "20"}, 180.0),
     ],
 )
-def test_the_loop_may_stand_still_for_longer_than_anything_it_may_wait_for(
-    variables: dict[str, str], seconds: float
-) -> None:
+def test_the_allowed_stall_exceeds_every_time_out(variables: dict[str, str], seconds: float) -> None:
     assert load_settings(SettingSources(environ=environment(**variables))).max_still_s == seconds
 
 
@@ -307,7 +305,7 @@ def test_a_line_break_of_windows_is_one_line_break() -> None:
     assert load_settings(flags({"redis.password": "open sesame\n\n"})).redis.password == "open sesame\n"
 
 
-def test_an_empty_secret_is_none() -> None:
+def test_an_empty_secret_counts_as_unset() -> None:
     assert load_settings(flags({"redis.password": ""})).redis.password is None
     assert load_settings(flags({"redis.password": "\n"})).redis.password is None
 

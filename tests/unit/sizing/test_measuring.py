@@ -93,7 +93,7 @@ def test_the_rise_ends_where_it_is_told_to() -> None:
     assert found.live_sessions == 16
 
 
-def test_a_machine_that_is_too_slow_for_anybody_carries_none() -> None:
+def test_a_machine_too_slow_for_one_session_carries_no_session() -> None:
     found = measured(Machine(step_s=3.0), seconds=1.0)
     assert found.live_sessions == 0
     assert not any(stage.fits for stage in found.stages)
@@ -151,7 +151,7 @@ def test_peak_memory_follows_the_touched_bytes() -> None:
     assert resident_bytes() <= resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 + 2**20
 
 
-def test_of_a_process_that_has_ended_there_is_none() -> None:
+def test_an_ended_process_has_no_resident_memory() -> None:
     ended = subprocess.Popen([sys.executable, "-c", ""])
     os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
     assert resident_bytes(ended.pid) == 0

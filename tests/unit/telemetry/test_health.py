@@ -291,7 +291,7 @@ def _is_over(stranger: socket.socket) -> bool:
         return True
 
 
-def test_requests_that_are_none_and_resets_write_no_traceback(
+def test_malformed_requests_and_resets_write_no_traceback(
     server: TelemetryServer, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for said in (b"\x00" * 100, b"GET / HTTP/9\r\n\r\n", b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n"):

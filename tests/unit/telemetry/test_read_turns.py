@@ -30,7 +30,7 @@ def in_a_loop(test: Callable[[], Coroutine[None, None, None]]) -> Callable[[], N
 
 
 @in_a_loop
-async def test_a_round_gives_few_turns_however_many_ask() -> None:
+async def test_a_round_gives_a_bounded_number_of_turns() -> None:
     turns, read = ReadTurns(), list[int]()
     for number in range(100):
         ReadTurn(turns, partial(read.append, number)).ask()
@@ -42,7 +42,7 @@ async def test_a_round_gives_few_turns_however_many_ask() -> None:
 
 
 @in_a_loop
-async def test_who_has_used_least_is_next() -> None:
+async def test_the_client_with_least_use_reads_next() -> None:
     turns, read = ReadTurns(), list[str]()
     flood, newcomer = (ReadTurn(turns, partial(read.append, name)) for name in ("flood", "newcomer"))
     flood.used(time.monotonic(), 1.0)
@@ -54,7 +54,7 @@ async def test_who_has_used_least_is_next() -> None:
 
 
 @in_a_loop
-async def test_a_turn_that_raises_keeps_nobody_from_theirs() -> None:
+async def test_a_failing_turn_does_not_stop_the_next_one() -> None:
     turns, read = ReadTurns(), list[str]()
     raised: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: raised.append(context["exception"]))

@@ -104,7 +104,7 @@ def test_a_header_that_is_no_trace_context_is_left_alone(value: bytes | None) ->
     assert Traced().tracer().context_of(_record(("traceparent", value))) == ""
 
 
-def test_two_trace_contexts_are_none() -> None:
+def test_a_record_with_two_trace_contexts_has_no_context() -> None:
     given_twice = ("traceparent", context(1).encode()), ("traceparent", context(2).encode())
     assert Traced().tracer().context_of(_record(*given_twice)) == ""
 

@@ -87,7 +87,7 @@ def test_a_wrong_password_is_fatal_and_not_quoted(address: str) -> None:
     assert "wrong" not in str(refused.value)
 
 
-def test_without_a_stream_it_is_said(obs: Obs, address: str) -> None:
+def test_a_caption_without_a_running_stream_is_refused(obs: Obs, address: str) -> None:
     obs.streaming = False
     stream = ObsStream(address, password=PASSWORD)
     with pytest.raises(RetriableError, match="no stream is running"):
@@ -142,6 +142,6 @@ def test_an_invalid_websocket_address_is_fatal(address: str) -> None:
         ObsStream(address).post("one")
 
 
-def test_where_no_obs_is_running_it_is_said() -> None:
+def test_a_caption_without_obs_is_refused() -> None:
     with pytest.raises(RetriableError, match="OBS does not answer"):
         ObsStream("ws://127.0.0.1:1").post("one")

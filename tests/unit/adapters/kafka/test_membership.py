@@ -41,7 +41,7 @@ def test_an_unknown_format_is_refused_and_not_taken_for_current() -> None:
             KafkaMembership.parse(unknown)
 
 
-def test_this_librdkafka_writes_the_format_that_is_read() -> None:
+def test_the_installed_librdkafka_writes_the_parsed_format() -> None:
     consumer = Consumer({"bootstrap.servers": "127.0.0.1:1", "group.id": "a group", "log_level": 0})
     membership = KafkaMembership.parse(consumer.consumer_group_metadata())
     consumer.close()
@@ -141,7 +141,7 @@ def test_an_end_counts_where_the_newest_record_lies_before_it(
     questions.close()
 
 
-def test_a_call_that_comes_back_is_waited_for() -> None:
+def test_a_call_that_returns_in_time_is_awaited() -> None:
     done: list[str] = []
 
     assert returns_within(30.0, lambda: done.append("done"))

@@ -99,11 +99,11 @@ def test_a_value_refused_only_in_combination_is_not_quoted() -> None:
         ({"security.protocol": "SSL", "ssl.ca.location": "/no/such.pem", "client.rack": "0"}, "ssl.ca.location"),
     ],
 )
-def test_a_reason_that_quotes_none_is_said_as_it_is(options: dict[str, Any], reason: str) -> None:
+def test_a_reason_without_values_is_shown_unchanged(options: dict[str, Any], reason: str) -> None:
     assert reason in told(options)
 
 
-def test_a_client_that_can_be_made_is() -> None:
+def test_a_client_with_valid_options_is_made() -> None:
     client = new_client(Consumer, {"bootstrap.servers": "127.0.0.1:1", "group.id": "caesura", "log_level": 0})
     client.close()
 

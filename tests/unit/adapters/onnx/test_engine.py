@@ -110,7 +110,7 @@ def test_an_empty_view_and_a_very_long_word_are_labelled_too(engine: OnnxEngine)
     assert len(labels.punctuation) == len(labels.disfluency) == 5
 
 
-def test_no_request_is_no_answer(engine: OnnxEngine) -> None:
+def test_an_empty_batch_returns_no_labels(engine: OnnxEngine) -> None:
     assert engine.label([]) == []
 
 

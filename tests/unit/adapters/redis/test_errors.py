@@ -105,7 +105,7 @@ def test_a_store_without_a_server_names_its_address() -> None:
         store.close()
 
 
-def test_what_is_not_foreign_passes_through() -> None:
+def test_our_own_exceptions_pass_unmapped() -> None:
     with pytest.raises(KeyError), storing("doing"):
         raise KeyError("ours")
 
@@ -116,7 +116,7 @@ def test_no_text_of_the_server_can_appear_in_the_message(text: str) -> None:
     assert message == "doing: ResponseError"
 
 
-def test_the_roots_are_all_that_is_needed() -> None:
+def test_the_mapped_root_classes_cover_every_client_exception() -> None:
     assert all(issubclass(kind, FOREIGN) for kind in foreign_exceptions())
 
 
@@ -195,7 +195,7 @@ def test_no_client_retries_and_all_have_time_outs_and_check_the_servers_name(top
     client.close()
 
 
-def test_a_cluster_client_takes_our_word_for_how_often_it_tries() -> None:
+def test_a_cluster_client_does_not_retry() -> None:
     """Its constructor asks for the slots, so its own reading of ``retry`` is looked at instead."""
     cluster = RedisCluster.__new__(RedisCluster)
     cluster.retry = no_retry()
