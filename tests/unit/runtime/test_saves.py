@@ -30,7 +30,8 @@ from caesura.worker.ports.reasons import CheckpointOutcome
 from caesura.worker.ports.records import NextOffset
 from caesura.worker.ports.session_store import StoreWrite
 from caesura.worker.ports.word_source import GroupMembership
-from caesura.worker.runtime.checkpoint.redis_sessions import PIECE_SESSIONS
+from caesura.worker.runtime.checkpoint import redis_sessions, saves
+from caesura.worker.runtime.claim import load_run, rebuild
 from caesura.worker.runtime.loop.own_producer import Fencings
 from caesura.worker.runtime.settings.totals import snapshot_digest
 from caesura.worker.telemetry.health import Health
@@ -45,7 +46,15 @@ from tests.harness.speech import by_session, check_every_word_once, event, said,
 from tests.harness.unsure import UnsurePublisher
 
 _PATIENT = DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000, idle_after_ms=600_000)
-_SESSIONS = 2 * PIECE_SESSIONS + 100
+_PIECE = 40
+_SESSIONS = 2 * _PIECE + 8
+
+
+@pytest.fixture(autouse=True)
+def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a piece hold few sessions: what happens between two pieces does not depend on their size."""
+    for module in (load_run, rebuild, redis_sessions, saves):
+        monkeypatch.setattr(module, "PIECE_SESSIONS", _PIECE)
 
 
 @dataclass
@@ -117,7 +126,7 @@ def test_a_claim_takes_a_piece_a_turn_and_another_partition_goes_on_meanwhile() 
         turns += 1
         assert turns < 200
     assert [one.sessions for one in watched.claimed if one.partition == 0] == [_SESSIONS]
-    assert turns > 2 * (_SESSIONS // PIECE_SESSIONS)  # read, then made
+    assert turns > 2 * (_SESSIONS // _PIECE)  # read, then made
     second.settle()
     assert said(by_session(world.segments())[other]) == ["we", "go", "on"]
     loaded = second.worker.assignment.loaded[0]
@@ -169,7 +178,7 @@ def test_a_rebuild_is_saved_in_pieces_and_the_next_owner_loads_it() -> None:
     second = world.worker(1, observer=heard)
     pieces = _pieces(second)
     second.turn(60)
-    assert pieces == [*[PIECE_SESSIONS] * (_SESSIONS // PIECE_SESSIONS), _SESSIONS % PIECE_SESSIONS]
+    assert pieces == [*[_PIECE] * (_SESSIONS // _PIECE), _SESSIONS % _PIECE]
     third_heard = Rebuilds()
     _all_is_there(world, second, events)
     second.worker.drain()
@@ -246,7 +255,7 @@ def test_redis_lost_between_two_pieces_is_noticed_at_the_last_one() -> None:
         second.turn()
         world.clock.pass_s(0.02)
     _all_is_there(world, second, events)
-    assert len(pieces) > _SESSIONS // PIECE_SESSIONS + 1
+    assert len(pieces) > _SESSIONS // _PIECE + 1
 
 
 def test_a_fail_over_that_loses_one_piece_is_noticed_at_the_last_one() -> None:

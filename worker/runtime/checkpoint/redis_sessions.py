@@ -55,9 +55,9 @@ class RedisSessions:
         self._fields = fields
         self._digest = 0
 
-    def read(self, most: int = PIECE_SESSIONS) -> bool:
-        """Read so many sessions at most; True where those were all. StoreError: begin again."""
-        for _ in range(most):
+    def read(self) -> bool:
+        """Read the next piece; return True where it was the last. StoreError: begin again."""
+        for _ in range(PIECE_SESSIONS):
             found = next(self._fields, None)
             if found is None:
                 return True
