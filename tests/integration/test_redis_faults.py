@@ -25,7 +25,7 @@ from tests.harness.parts.lookup import missing
 from tests.harness.parts.redis_part import RedisServer
 from tests.harness.real_world import UNHURRIED, RealWorld
 from tests.harness.session_stores import cluster_of_one, under_sentinel
-from tests.harness.speech import check_every_word_once, event, speech, untimed
+from tests.harness.speech import event
 from tests.harness.waiting import retried, wait_until
 
 pytestmark = pytest.mark.redis
@@ -237,36 +237,6 @@ def _ends(world: RealWorld) -> int:
     return sum(one.session_end for one in world.segments())
 
 
-def test_flushing_redis_in_mid_stream_loses_doubles_and_relabels_nothing(
-    kafka: Kafka, redis_server: RedisServer, deployment: str
-) -> None:
-    names = ("ann", "ben", "cy", "dee")
-    events = [one for turn in zip(*(speech(name, 60) for name in names), strict=True) for one in turn]
-    half = len(events) // 2
-    robbed = _world(kafka, redis_server, deployment)
-    heard = Rebuilds()
-    worker = robbed.worker(observer=heard)
-    robbed.send(*events[:half])
-    spoken_to = {robbed.partition_of(name) for name in names}
-    worker.turn_until(lambda: len(robbed.segments()) > 0)
-    worker.turn_until(lambda: all(worker.parts.store.head(number).manifest for number in spoken_to))
-    redis_server.flush()
-    robbed.send(*events[half : half + len(names)])
-    worker.turn_until(lambda: len(heard.summaries) == len(spoken_to), timeout_s=60.0)
-    robbed.send(*events[half + len(names) :])
-    worker.turn_until(lambda: _ends(robbed) == len(names), timeout_s=60.0)
-    worker.worker.drain()
-    assert {one.lost_sessions for one in heard.summaries} == {0}
-    check_every_word_once(events, robbed.segments())
-
-    alone = _world(kafka, redis_server, f"{deployment}-alone")
-    undisturbed = alone.worker()
-    alone.send(*events)
-    undisturbed.turn_until(lambda: _ends(alone) == len(names), timeout_s=60.0)
-    undisturbed.worker.drain()
-    assert _labels(robbed) == _labels(alone)
-
-
 def test_a_rebuild_waits_for_a_commit_marker_of_the_ledger_that_is_held_back(
     kafka: Kafka, redis_server: RedisServer, deployment: str
 ) -> None:
@@ -297,10 +267,3 @@ def test_a_rebuild_waits_for_a_commit_marker_of_the_ledger_that_is_held_back(
     worker.worker.drain()
     assert [one.ledger_records for one in heard.summaries] == [1]
     assert [[word.text for word in one.words] for one in world.segments()] == [["one", "two"], ["three"]]
-
-
-def _labels(world: RealWorld) -> list[tuple[str, int, list[tuple[str, str, str]]]]:
-    return sorted(
-        (one.session, one.index, [(word.text, word.punctuation, word.disfluency) for word in one.words])
-        for one in untimed(world.segments())
-    )

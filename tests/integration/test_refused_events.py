@@ -7,14 +7,16 @@ import hashlib
 import msgspec
 import pytest
 
-from caesura.schemas.codec import decode_translation, encode_event
+from caesura.schemas.codec import encode_event
 from caesura.schemas.events import WordsEvent
+from caesura.worker.adapters.kafka.log_reader import KafkaLogReader
+from caesura.worker.commands.skip import request_skip
 from caesura.worker.core.partition.partitioning import murmur2_partition
 from caesura.worker.ports.records import Record
 from tests.harness.bad_events import BadRecord, bad_records
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import UNHURRIED, RealWorld
-from tests.harness.speech import by_session, check_every_word_once, event, said, speech
+from tests.harness.speech import check_every_word_once, event, said, speech
 
 pytestmark = pytest.mark.timeout(400)  # a slow machine is no failure
 
@@ -68,45 +70,6 @@ def test_events_that_come_too_late_are_dead_letters_each_with_its_reason(world: 
     assert [(gap.epoch, gap.first_seq, gap.last_seq, gap.before_word) for gap in gaps] == [(0, 1, 1, 1)]
 
 
-def test_an_unknown_target_is_named_and_the_known_one_served(world: RealWorld) -> None:
-    world.send(event("ann", 0, "good", "morning", targets=("de", "xx"), session_end=True))
-    worker = world.worker()
-    worker.turn_until(lambda: worker.caught_up)
-    worker.worker.drain()
-    assert [one.unknown_targets for one in world.segments()] == [("xx",)]
-    translations = [decode_translation(one.value or b"") for one in world.records(world.german_topic)]
-    assert [said([one]) for one in translations] == [["good", "morning"]]
-    assert world.records(world.dead_topic) == []
-
-
-def test_an_event_of_a_newer_major_stops_its_partition_alone(world: RealWorld) -> None:
-    halted, other = _one_session_a_partition()
-    before, after = speech(halted, 12, end=False), speech(other, 30)
-    world.send(*before)
-    newer = msgspec.msgpack.encode({**msgspec.msgpack.decode(encode_event(event(halted, 3, "x"))), "version": "2.0"})
-    world.send_bytes(halted.encode(), newer)
-    world.send(event(halted, 4, "waits", session_end=True), *after)
-    worker = world.worker()
-    worker.turn_until(lambda: bool(worker.worker.assignment.parked))
-    worker.turn_until(lambda: any(one.session_end for one in world.segments()))
-    parked = world.partition_of(halted)
-    assert worker.worker.unready() == (f"partition {parked} parked: newer_event",)
-    assert world.records(world.dead_topic) == []
-    spoken = by_session(world.segments())
-    assert said(spoken[other]) == [word.text for one in after for word in one.words]
-    assert "waits" not in said(spoken.get(halted, []))
-    worker.worker.drain()
-
-
-def test_a_newer_minor_is_read_and_its_unknown_fields_are_tolerated(world: RealWorld) -> None:
-    fields = msgspec.msgpack.decode(encode_event(event("ann", 0, "hello", session_end=True)))
-    world.send_bytes(b"ann", msgspec.msgpack.encode({**fields, "version": "1.9", "mood": "fine"}))
-    worker = world.worker()
-    worker.turn_until(lambda: worker.caught_up)
-    worker.worker.drain()
-    assert said(world.segments()) == ["hello"]
-
-
 def test_a_dead_letter_too_large_is_cut_and_says_its_length_and_digest(world: RealWorld) -> None:
     value = b"\xc1" + b"x" * 5000
     world.send_bytes(b"ann", value)
@@ -120,6 +83,27 @@ def test_a_dead_letter_too_large_is_cut_and_says_its_length_and_digest(world: Re
     assert headers["caesura.sha256"] == hashlib.sha256(value).hexdigest().encode()
 
 
+def test_a_record_that_parks_its_partition_is_skipped(world: RealWorld) -> None:
+    worker = world.worker()
+    newer = msgspec.msgpack.encode({**msgspec.msgpack.decode(encode_event(event("ann", 1, "two"))), "version": "2.0"})
+    world.send(event("ann", 0, "one"))
+    world.send_bytes(b"ann", newer)
+    world.send(event("ann", 2, "three", session_end=True))
+    worker.turn_until(lambda: bool(worker.worker.assignment.parked), timeout_s=120)
+    ((parked, _),) = worker.worker.assignment.parked.items()
+    pipeline = world.pipeline()
+    reader = KafkaLogReader(pipeline.kafka_settings())
+    try:
+        request_skip(reader, pipeline.settings(), parked, 1)
+    finally:
+        reader.close()
+    worker.turn_until(lambda: said(world.segments()) == ["one", "three"], timeout_s=120)
+    worker.worker.drain()
+    (letter,) = world.records(world.dead_topic)
+    assert letter.value == newer
+    assert _reason(letter) == "skipped"
+
+
 def _halves(events: list[WordsEvent]) -> tuple[list[WordsEvent], list[WordsEvent]]:
     """Return each session's first events, and the rest."""
     firsts = [one for one in events if one.seq < 4]
@@ -129,13 +113,6 @@ def _halves(events: list[WordsEvent]) -> tuple[list[WordsEvent], list[WordsEvent
 def _send_bad(world: RealWorld, one: BadRecord) -> None:
     where = (murmur2_partition(one.key or b"", _PARTITIONS) + one.shift) % _PARTITIONS
     world.send_bytes(one.key, one.value, partition=where)
-
-
-def _one_session_a_partition() -> tuple[str, str]:
-    names = [f"s{number}" for number in range(20)]
-    first = names[0]
-    other = next(name for name in names if murmur2_partition(name.encode(), 2) != murmur2_partition(first.encode(), 2))
-    return first, other
 
 
 def _input(world: RealWorld, partition: int) -> dict[int, Record]:
