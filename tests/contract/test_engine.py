@@ -17,18 +17,18 @@ from caesura.worker.core.language.labelling import LabelRequest, ScoreOffsets
 from caesura.worker.core.language.rules import ModelTable
 from caesura.worker.errors import FatalError
 from caesura.worker.ports.engine import Engine
-from tests.harness.places import SHIPPED
+from tests.harness.shipped_models import ENGLISH, one_model
 
 _WORDS = "so i went there on monday i mean tuesday and uh nobody was in what do you think we should do".split()  # noqa: SIM905
 
 
-@pytest.fixture(scope="module", params=["scripted", "shipped", "child"])
+@pytest.fixture(scope="module", params=["scripted", "shipped", "whole buffers", "child"])
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     made: Engine = ScriptedEngine(languages=("en",))
-    if request.param == "shipped":
-        made = OnnxEngine(SHIPPED, threads=1)
-    elif request.param == "child":
-        made = ChildEngine(SHIPPED, max_kept_bytes=2**29, deadline_s=30.0)
+    if request.param == "child":
+        made = ChildEngine(one_model(ENGLISH), max_kept_bytes=2**29, deadline_s=30.0)
+    elif request.param != "scripted":
+        made = OnnxEngine(one_model(ENGLISH), threads=1, streams=request.param == "shipped")
     yield made
     if isinstance(made, ChildEngine):
         made.close()
@@ -112,7 +112,7 @@ def test_warming_up_twice_is_harmless_and_changes_no_answer(engine: Engine) -> N
 
 
 def test_offsets_move_how_readily_words_are_left_out() -> None:
-    engine = OnnxEngine(SHIPPED, threads=1)
+    engine = OnnxEngine(one_model(ENGLISH), threads=1)
     asked = a_request(engine, ["we", "uh", "went", "to", "the", "to", "the", "lake", "i", "mean", "the", "sea"])
 
     def kinds(**offsets: float) -> set[str]:

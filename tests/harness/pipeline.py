@@ -19,7 +19,6 @@ from caesura.worker.adapters.kafka.publisher import KafkaPublisher
 from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.adapters.kafka.word_source import KafkaWordSource
 from caesura.worker.adapters.memory.engine import ScriptedEngine
-from caesura.worker.adapters.onnx.child_engine import ChildEngine
 from caesura.worker.adapters.onnx.engine import OnnxEngine
 from caesura.worker.adapters.redis.session_store import connect
 from caesura.worker.adapters.redis.settings import RedisSettings
@@ -43,8 +42,7 @@ from caesura.worker.runtime.loop.assembly import assemble
 from caesura.worker.runtime.loop.loop import Worker
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import Route, RuntimeSettings
-from tests.harness.deadly_process import PROGRAM
-from tests.harness.places import ROOT
+from tests.harness.shipped_models import ENGLISH, one_model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +50,7 @@ class Pipeline:
     """One worker. kill_at, kill_after: the protocol's step at which it kills itself, and how often it passes it before.
 
     kill_with: the signal; SIGSTOP makes a zombie of it. kill_once: a file; before it exists nothing is counted.
-    engine: ``scripted``, ``shipped``, or ``deadly``, which kills its process over a word.
+    engine: ``scripted``, or ``shipped`` for the English model.
     """
 
     bootstrap: str
@@ -187,6 +185,4 @@ def _observer(pipeline: Pipeline) -> Observer:
 def _engine(name: str) -> Engine:
     if name == "scripted":
         return ScriptedEngine()
-    if name == "deadly":
-        return ChildEngine(Path(), max_kept_bytes=0, limit_bytes=0, deadline_s=5.0, max_deaths=10, run=PROGRAM)
-    return OnnxEngine(ROOT / "models" / "shipped")
+    return OnnxEngine(one_model(ENGLISH))

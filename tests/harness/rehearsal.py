@@ -25,6 +25,7 @@ from tests.harness.command import CAESURA, outside, started
 from tests.harness.parts.committed import committed_records
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.places import DOCS, ROOT
+from tests.harness.shipped_models import ENGLISH, one_model
 from tests.harness.waiting import comes, wait_until
 
 _DEADLINE_S = 120.0
@@ -69,6 +70,7 @@ class Rehearsal:
             "CAESURA_WORKER_INPUT_TOPIC": self.topic("asr.words"),
             "CAESURA_WORKER_SEGMENT_TOPIC": self.topic("asr.segments"),
             "CAESURA_WORKER_DEAD_LETTER_TOPIC": self.topic("asr.words.dead"),
+            "CAESURA_WORKER_MODELS_DIR": str(one_model(ENGLISH)),
             # A slow machine's pauses between commands are no silence.
             "CAESURA_DECODING_FLUSH_AFTER_MS": "10000",
             "CAESURA_DECODING_STALL_AFTER_MS": "10000",
@@ -188,6 +190,7 @@ class Operator:
             "CAESURA_WORKER_INPUT_TOPIC": f"{deployment}.words",
             "CAESURA_WORKER_SEGMENT_TOPIC": f"{deployment}.segments",
             "CAESURA_WORKER_DEAD_LETTER_TOPIC": f"{deployment}.dead",
+            "CAESURA_WORKER_MODELS_DIR": str(one_model(ENGLISH)),
             "CAESURA_WORKER_HTTP_PORT": "0",
             "NO_COLOR": "1",
         }

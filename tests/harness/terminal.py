@@ -10,17 +10,20 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from caesura.schemas.codec import decode_segment
 from caesura.schemas.segments import Segment
+from caesura.worker.adapters.onnx.engine import OnnxEngine
 from caesura.worker.cli import main
 from tests.harness.command import CAESURA, outside
-from tests.harness.places import ROOT
+from tests.harness.places import ROOT, SHIPPED
 
 TITLE, CLEAR, CLIPBOARD = "\x1b]0;owned\x07", "\x1b[2J\x1b[H", "\x1b]52;c;cm0=\x07"
 HOSTILE = f"a{TITLE}{CLEAR}{CLIPBOARD}\x9b31mb\u202ec\r\nreason:            all is well"
@@ -61,6 +64,16 @@ def in_a_terminal(*arguments: str, until: Callable[[str], bool] | None = None, *
     return written.decode()
 
 
+@cache
+def _shipped_engine(active: tuple[str, ...]) -> OnnxEngine:
+    return OnnxEngine(SHIPPED, active=active)
+
+
+def _engine(folder: Path, *, active: Sequence[str] = ()) -> OnnxEngine:
+    """Return an engine; of the shipped models, which take a second to load, the one that commands before had."""
+    return _shipped_engine(tuple(active)) if folder.resolve() == SHIPPED else OnnxEngine(folder, active=active)
+
+
 class Terminal:
     """Runs the command in this process: quicker, and as true where only text and status matter."""
 
@@ -75,6 +88,8 @@ class Terminal:
                     patch.delenv(name)
             for name, value in ({"COLUMNS": "200", "NO_COLOR": "1"} | variables).items():
                 patch.setenv(name, value)
+            for command in ("punctuate", "transcribe"):
+                patch.setattr(f"caesura.worker.commands.{command}.OnnxEngine", _engine)
             patch.setattr(sys, "argv", ["caesura", *arguments])
             patch.setattr(sys.modules["__main__"], "__package__", "")  # or it calls itself ``python -m pytest.caesura``
             with pytest.raises(SystemExit) as ended:

@@ -19,9 +19,9 @@ from caesura.worker.ports.commit_steps import CommitStep
 from caesura.worker.ports.engine import Engine
 from tests.harness.in_memory_world import World
 from tests.harness.parts.kafka_part import Kafka
-from tests.harness.places import SHIPPED
 from tests.harness.real_world import Kill, RealWorld
 from tests.harness.running import GROUP_PROTOCOLS, Process
+from tests.harness.shipped_models import ENGLISH, one_model
 from tests.harness.speech import check_every_word_once, comparable, speech, talk
 
 _SESSIONS = 200
@@ -53,7 +53,7 @@ def test_the_shipped_model_labels_as_it_does_undisturbed(
     events = _spoken(*(talk(100, drawn) for _ in range(_TALKS)))
     segments = _played(world, events, tmp_path / "now", engine="shipped")
     check_every_word_once(events, segments)
-    assert comparable(segments) == comparable(_undisturbed(events, OnnxEngine(SHIPPED)))
+    assert comparable(segments) == comparable(_undisturbed(events, OnnxEngine(one_model(ENGLISH))))
 
 
 def _world(kafka: Kafka, redis_url: str, deployment: str, group_protocol: str) -> RealWorld:

@@ -23,6 +23,7 @@ from caesura.worker.inference.network.compiled_kernels import CompiledKernels
 from caesura.worker.inference.network.inference_session import open_graph
 from caesura.worker.inference.network.row_graphs import _weighing
 from tests.harness.places import SHIPPED
+from tests.harness.shipped_models import ENGLISH, one_model
 
 if COMPILED:
     from caesura.worker.inference.native import attention_kernels
@@ -108,21 +109,26 @@ LARGEST_DIFFERENCE = 0.6
 NOISE = {"zh-ct-6x768": 2.5}
 """By how much these two bounds are wider for a network that is: both ways are as far from its fp32 (ADR 0019)."""
 
-MODELS = range(len(read_models_folder(SHIPPED)))
-"""The numbers of the shipped models in an engine that has them all."""
+MODELS = [stored.manifest.name for stored in read_models_folder(SHIPPED)]
 
 WAYS = [COMPILED, False] if COMPILED else [False]
 """Compiled attention where there is one, and NumPy's."""
 
 
 @cache
-def whole_buffers() -> OnnxEngine:
-    return OnnxEngine(SHIPPED, threads=1, streams=False)
+def whole_buffers(model: str) -> OnnxEngine:
+    return OnnxEngine(one_model(model), threads=1, streams=False)
 
 
-def streaming(max_kept_bytes: int = 2**29, *, compiled: bool = COMPILED) -> OnnxEngine:
+def streaming(max_kept_bytes: int = 2**29, *, compiled: bool = COMPILED, model: str = ENGLISH) -> OnnxEngine:
     parts = CompiledKernels.ALL if compiled else CompiledKernels.NONE
-    return OnnxEngine(SHIPPED, threads=1, max_kept_bytes=max_kept_bytes, compiled=parts)
+    return OnnxEngine(one_model(model), threads=1, max_kept_bytes=max_kept_bytes, compiled=parts)
+
+
+@cache
+def used_before(model: str, compiled: bool) -> OnnxEngine:
+    """Return an engine that other tests have used, too."""
+    return streaming(compiled=compiled, model=model)
 
 
 def some_words(count: int, seed: int) -> list[str]:
@@ -137,11 +143,12 @@ def a_request(
     session: str = "one",
     first: int = 0,
     end: int | None = None,
-    model: int = 0,
+    model: str | None = None,
 ) -> LabelRequest:
+    """Ask for words of a session. model: None is the engine's first one."""
     return LabelRequest(
         session=session,
-        model_id=engine.models[model].name,
+        model_id=model or engine.models[0].name,
         buffer_start=0,
         words=tuple(words),
         first=first,

@@ -12,13 +12,14 @@ from caesura.worker.core.rendering.rendering import Style, render_segment
 from caesura.worker.core.session.stream import StreamingLabeller
 from caesura.worker.inference.model.model_folder import read_models_folder
 from tests.harness.places import SHIPPED
+from tests.harness.shipped_models import one_model
 
 FOLLOWED_BY = "好的那我们先看下一个问题大家有什么想法都可以提出来"
 
 
 @pytest.fixture(scope="module")
 def engine() -> OnnxEngine:
-    return OnnxEngine(SHIPPED, active=("zh-ct-6x768",), threads=1)
+    return OnnxEngine(one_model("zh-ct-6x768"), active=("zh-ct-6x768",), threads=1)
 
 
 def manifest() -> ModelManifest:

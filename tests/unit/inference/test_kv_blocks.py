@@ -16,10 +16,19 @@ from caesura.worker.inference.attention.numpy_attention import NumpyAttention
 from caesura.worker.inference.kv_cache.kv_blocks import BLOCK_ROWS, OWN_ROWS, BlockPool, Blocks, _blocks_of
 from caesura.worker.inference.kv_cache.kv_cache import KVCache, Rows
 from caesura.worker.inference.kv_cache.memory_limit import MemoryLimit
-from caesura.worker.inference.network.compiled_kernels import CompiledKernels
 from caesura.worker.inference.network.streamed_network import StreamedNetwork
 from tests.harness.places import SHIPPED
-from tests.unit.inference.attentions import LAYERS, a_request, attentions, drawn, plain, some_words
+from tests.harness.shipped_models import ENGLISH, one_model
+from tests.unit.inference.attentions import (
+    LAYERS,
+    MODELS,
+    a_request,
+    attentions,
+    drawn,
+    plain,
+    some_words,
+    streaming,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -202,7 +211,7 @@ def test_a_used_block_keeps_only_its_own_slab() -> None:
 
 @needs_compiled
 def test_a_session_behind_slabs_that_went_goes_on_with_the_same_scores() -> None:
-    engine = OnnxEngine(SHIPPED, threads=1, max_kept_bytes=2**26)
+    engine = streaming(2**26)
     for name in range(60):
         engine.label([a_request(engine, some_words(60, 1), session=f"{name}", first=50)])
     (pool, *_) = _pools(engine)
@@ -241,26 +250,26 @@ def test_no_used_block_goes_with_its_slab_or_is_given_twice(moves: list[tuple[in
 @needs_compiled
 def test_sessions_of_one_model_take_the_memory_of_anothers() -> None:
     engine = OnnxEngine(SHIPPED, threads=1, max_kept_bytes=2**26)
-    for model in range(len(engine.models)):
+    for model in MODELS:
         for number in range(0, 60, 10):
             names = [f"{model}-{name}" for name in range(number, number + 10)]
             engine.label([a_request(engine, some_words(60, 1), session=name, first=50, model=model) for name in names])
         slabs = [pool.nbytes for pool in _pools(engine)]
-        assert sum(slabs) <= 2**26 + sum(64 * pool.block_bytes for pool in _pools(engine)), engine.models[model].name
+        assert sum(slabs) <= 2**26 + sum(64 * pool.block_bytes for pool in _pools(engine)), model
         for name in range(60):
             engine.forget(f"{model}-{name}")
 
 
 @needs_compiled
 def test_evicted_rows_make_room_for_a_pass_within_the_same_call() -> None:
-    engine = OnnxEngine(SHIPPED, threads=1, max_kept_bytes=2**26, max_pass_rows=600)
+    engine = OnnxEngine(one_model(ENGLISH), threads=1, max_kept_bytes=2**26, max_pass_rows=600)
     engine.label([a_request(engine, some_words(60, 1), session=f"{name}", first=50) for name in range(40)])
     (pool, *_) = _pools(engine)
     assert pool.nbytes <= 2**26 + 64 * pool.block_bytes
 
 
 def test_numpys_attention_holds_no_rows_of_sessions_behind_a_pass() -> None:
-    engine = OnnxEngine(SHIPPED, threads=1, compiled=CompiledKernels.NONE)
+    engine = streaming(compiled=False)
     engine.label([a_request(engine, some_words(20, 1))])
     for network in _networks(engine):
         attention = network._network._attention

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,19 +15,26 @@ from numpy.typing import NDArray
 from caesura.worker.adapters.onnx.engine import OnnxEngine
 from caesura.worker.errors import EngineError
 from caesura.worker.inference.attention.attention import VisibleRange
+from caesura.worker.inference.attention.compiled_attention import COMPILED
 from caesura.worker.inference.kv_cache.kv_cache import Rows
 from caesura.worker.inference.network.row_network import RowStep
 from caesura.worker.inference.network.streamed_network import StreamedNetwork
-from tests.unit.inference.attentions import MODELS, WAYS, a_request, same_scores, some_words, streaming, whole_buffers
+from tests.harness.places import SHIPPED
+from tests.harness.shipped_models import ENGLISH
+from tests.unit.inference.attentions import (
+    MODELS,
+    WAYS,
+    a_request,
+    same_scores,
+    some_words,
+    streaming,
+    used_before,
+    whole_buffers,
+)
 
 pytestmark = pytest.mark.slow
 
 EXAMPLES = settings(max_examples=25, deadline=None)
-
-
-@cache
-def used_before() -> OnnxEngine:
-    return streaming()
 
 
 seeds = st.integers(0, 10_000)
@@ -38,24 +44,25 @@ grown_by = st.lists(st.integers(1, 14), min_size=1, max_size=8)
 @EXAMPLES
 @given(steps=grown_by, seed=seeds, data=st.data(), model=st.sampled_from(MODELS))
 def test_a_buffer_that_grows_is_labelled_as_the_full_run_labels_it(
-    steps: list[int], seed: int, data: st.DataObject, model: int
+    steps: list[int], seed: int, data: st.DataObject, model: str
 ) -> None:
-    words = some_words(sum(steps), seed)
-    used_before().forget("one")
+    words, engine = some_words(sum(steps), seed), used_before(model, COMPILED)
+    engine.forget("one")
     size = known = 0
     for step in steps:
         size += step
         end = data.draw(st.integers(known, size), label="end")
         if end > known:
-            request = a_request(used_before(), words[:size], first=known, end=end, model=model)
-            (streamed,), (whole,) = used_before().score([request]), whole_buffers().score([request])
-            assert same_scores(streamed, whole, model=request.model_id)
+            request = a_request(engine, words[:size], first=known, end=end)
+            (streamed,), (whole,) = engine.score([request]), whole_buffers(model).score([request])
+            assert same_scores(streamed, whole, model=model)
         known = max(known, min(end, size - 9))
 
 
 @EXAMPLES
 @given(seed=seeds, data=st.data())
 def test_cached_rows_always_equal_those_of_a_fresh_engine(seed: int, data: st.DataObject) -> None:
+    engine = used_before(ENGLISH, COMPILED)
     words = {name: some_words(70, seed + number) for number, name in enumerate("abc")}
     starts, ends = dict.fromkeys(words, 0), dict.fromkeys(words, 3)
     for _ in range(data.draw(st.integers(1, 6), label="rounds")):
@@ -65,7 +72,7 @@ def test_cached_rows_always_equal_those_of_a_fresh_engine(seed: int, data: st.Da
             if what == "wait":
                 continue
             if what == "forget":
-                used_before().forget(name)
+                engine.forget(name)
             if what == "cut":
                 starts[name] = min(starts[name] + data.draw(st.integers(1, 20)), 60)
             if what == "roll back":
@@ -76,22 +83,22 @@ def test_cached_rows_always_equal_those_of_a_fresh_engine(seed: int, data: st.Da
             size = ends[name] - starts[name]
             first = data.draw(st.integers(0, size - 1))
             end = data.draw(st.integers(first + 1, size))
-            requests.append(
-                a_request(used_before(), said[starts[name] : ends[name]], session=name, first=first, end=end)
-            )
-        for request, streamed in zip(requests, used_before().score(requests), strict=True):
-            (whole,) = whole_buffers().score([request])
+            requests.append(a_request(engine, said[starts[name] : ends[name]], session=name, first=first, end=end))
+        for request, streamed in zip(requests, engine.score(requests), strict=True):
+            (whole,) = whole_buffers(ENGLISH).score([request])
             assert same_scores(streamed, whole)
 
 
 @pytest.mark.parametrize("compiled", WAYS)
 @pytest.mark.parametrize("model", MODELS)
-def test_cached_and_recomputed_rows_are_bit_identical(model: int, *, compiled: bool) -> None:
+def test_cached_and_recomputed_rows_are_bit_identical(model: str, *, compiled: bool) -> None:
     """Up to 385 pieces: beyond 320 NumPy's products were halved on an EPYC without AVX-512."""
-    kept, anew = streaming(compiled=compiled), streaming(max_kept_bytes=0, compiled=compiled)
-    words = some_words(384, 7) if kept.models[model].language == "zh" else _long_words(48)
+    kept = used_before(model, compiled)
+    anew = streaming(max_kept_bytes=0, compiled=compiled, model=model)
+    kept.forget("one")
+    words = some_words(384, 7) if kept.models[0].language == "zh" else _long_words(48)
     for size in range(len(words) // 4, len(words) + 1, len(words) // 8):
-        request = a_request(kept, words[:size], first=size - 2, model=model)
+        request = a_request(kept, words[:size], first=size - 2)
         (mine,), (yours,) = kept.score([request]), anew.score([request])
         for one, other in zip(mine, yours, strict=True):
             np.testing.assert_array_equal(one, other)
@@ -138,14 +145,14 @@ def test_two_buffers_of_one_name_in_one_call_are_both_answered() -> None:
     engine = streaming()
     requests = [a_request(engine, some_words(20, seed)) for seed in (4, 5, 4)]
     for request, streamed in zip(requests, engine.score(requests), strict=True):
-        assert same_scores(streamed, whole_buffers().score([request])[0])
+        assert same_scores(streamed, whole_buffers(ENGLISH).score([request])[0])
 
 
 def test_a_session_that_changes_its_model_reuses_no_rows() -> None:
-    engine, words = streaming(), some_words(30, 6)
-    for model, size in ((0, 12), (1, 15), (0, 18)):
+    engine, words = OnnxEngine(SHIPPED, threads=1), some_words(30, 6)
+    for model, size in ((MODELS[0], 12), (MODELS[1], 15), (MODELS[0], 18)):
         request = a_request(engine, words[:size], model=model)
-        (streamed,), (whole,) = engine.score([request]), whole_buffers().score([request])
+        (streamed,), (whole,) = engine.score([request]), whole_buffers(model).score([request])
         assert same_scores(streamed, whole)
     assert engine.work.begun_buffers == 3
 
@@ -201,7 +208,7 @@ def test_an_engine_that_may_keep_nothing_labels_all_the_same() -> None:
     engine, words = streaming(max_kept_bytes=0), some_words(30, 7)
     for size in (12, 15, 30):
         request = a_request(engine, words[:size])
-        assert same_scores(engine.score([request])[0], whole_buffers().score([request])[0])
+        assert same_scores(engine.score([request])[0], whole_buffers(ENGLISH).score([request])[0])
     assert (engine.work.kept_sessions, engine.work.kept_bytes) == (0, 0)
 
 
@@ -216,7 +223,7 @@ def test_a_forgotten_session_leaves_no_cache() -> None:
 @given(seeds, grown_by, st.integers(0, 9))
 @EXAMPLES
 def test_the_rows_that_wait_are_counted(seed: int, grown: list[int], behind: int) -> None:
-    engine, size = used_before(), 0
+    engine, size = used_before(ENGLISH, COMPILED), 0
     words = some_words(sum(grown), seed)
     for more in grown:
         size += more
@@ -275,7 +282,7 @@ def test_rows_of_a_pass_that_failed_are_never_used_again(where: str, *, raises: 
     failing.on = False
     for name in ("a", "b"):
         request = a_request(engine, words[:18], session=name, first=9)
-        assert same_scores(engine.score([request])[0], whole_buffers().score([request])[0])
+        assert same_scores(engine.score([request])[0], whole_buffers(ENGLISH).score([request])[0])
     assert engine.work.begun_buffers == 4, "a's rows are gone, b's are not"
 
 
@@ -285,7 +292,8 @@ def test_rows_of_a_pass_that_failed_are_never_used_again(where: str, *, raises: 
 def test_a_non_finite_attention_output_is_an_error_in_any_layer(
     layer: int, number: float, *, compiled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = streaming(compiled=compiled)
+    engine = used_before(ENGLISH, compiled)
+    engine.forget("one")
     network = engine._networks[engine.models[0].name]
     assert isinstance(network, StreamedNetwork)
     attention, broken_layer = network._network._attention, range(len(network._network.look_ahead))[layer]
@@ -305,9 +313,12 @@ def test_a_non_finite_attention_output_is_an_error_in_any_layer(
 @pytest.mark.parametrize("compiled", WAYS)
 @pytest.mark.parametrize("number", [np.nan, 7e4, -7e4])
 @pytest.mark.parametrize("column", [7, 49, 383, 384, 767])
-def test_a_non_finite_score_is_an_error_never_a_label(column: int, number: float, *, compiled: bool) -> None:
+def test_a_non_finite_score_is_an_error_never_a_label(
+    column: int, number: float, *, compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An int8 product would make it a number again, but for the first column; and a key may have no weight."""
-    engine = streaming(compiled=compiled)
+    engine = used_before(ENGLISH, compiled)
+    engine.forget("one")
     network = engine._networks[engine.models[0].name]
     assert isinstance(network, StreamedNetwork)
     entrance = network._network._entrance
@@ -318,8 +329,8 @@ def test_a_non_finite_score_is_an_error_never_a_label(column: int, number: float
             key_value[1, column] = number
             return [fresh, key_value]
 
-    network._network._entrance = Broken()
-    with pytest.raises(EngineError, match="ArithmeticError"):
-        engine.label([a_request(engine, some_words(3, 1))])
-    network._network._entrance = entrance
+    with monkeypatch.context() as patch:
+        patch.setattr(network._network, "_entrance", Broken())
+        with pytest.raises(EngineError, match="ArithmeticError"):
+            engine.label([a_request(engine, some_words(3, 1))])
     engine.label([a_request(engine, some_words(3, 1))])

@@ -30,6 +30,7 @@ from tests.harness.deadly_process import PROGRAM
 from tests.harness.heard import Heard
 from tests.harness.in_memory_world import World
 from tests.harness.places import ROOT, SHIPPED
+from tests.harness.shipped_models import ENGLISH, one_model
 from tests.harness.speech import event, said
 
 pytestmark = pytest.mark.slow
@@ -46,7 +47,7 @@ WORDS = (
 
 @pytest.fixture(scope="module", params=["streams", "whole buffers"])
 def engine(request: pytest.FixtureRequest) -> OnnxEngine:
-    return OnnxEngine(SHIPPED, threads=1, streams=request.param == "streams")
+    return OnnxEngine(one_model(ENGLISH), threads=1, streams=request.param == "streams")
 
 
 def request(engine: OnnxEngine, words: Sequence[str], *, session: str = "one") -> LabelRequest:
@@ -78,31 +79,7 @@ class _Scores:
 
 def engine_that_scores(scores: _Scores, monkeypatch: pytest.MonkeyPatch, *, max_batch_pieces: int = 4096) -> OnnxEngine:
     monkeypatch.setattr(full_network, "open_graph", lambda *_: scores)
-    return OnnxEngine(SHIPPED, threads=1, streams=False, max_batch_pieces=max_batch_pieces)
-
-
-def test_a_label_does_not_depend_on_the_sessions_that_share_the_batch(engine: OnnxEngine) -> None:
-    requests = [request(engine, words) for words in mixed_buffers(48)]
-    together = engine.label(requests)
-    assert [engine.label([one])[0] for one in requests] == together
-
-
-def test_answers_come_in_the_order_of_the_requests(engine: OnnxEngine) -> None:
-    requests = [request(engine, words) for words in mixed_buffers(20, seed=2)]
-    forward = engine.label(requests)
-    assert engine.label(requests[::-1]) == forward[::-1]
-    assert [len(labels.punctuation) for labels in forward] == [len(one.words) for one in requests]
-
-
-def test_words_past_the_look_ahead_change_no_label(engine: OnnxEngine) -> None:
-    words = [*WORDS, *WORDS]
-    look_ahead = engine.models[0].look_ahead_words
-    whole = engine.label([request(engine, words)])[0]
-    for end in range(look_ahead + 1, len(words), 7):
-        cut = engine.label([request(engine, words[:end])])[0]
-        settled = end - look_ahead
-        assert cut.punctuation[:settled] == whole.punctuation[:settled]
-        assert cut.disfluency[:settled] == whole.disfluency[:settled]
+    return OnnxEngine(one_model(ENGLISH), threads=1, streams=False, max_batch_pieces=max_batch_pieces)
 
 
 def test_an_empty_view_and_a_very_long_word_are_labelled_too(engine: OnnxEngine) -> None:
@@ -110,19 +87,15 @@ def test_an_empty_view_and_a_very_long_word_are_labelled_too(engine: OnnxEngine)
     assert len(labels.punctuation) == len(labels.disfluency) == 5
 
 
-def test_an_empty_batch_returns_no_labels(engine: OnnxEngine) -> None:
-    assert engine.label([]) == []
-
-
 def test_a_buffer_larger_than_the_bound_on_a_batch_runs_alone(engine: OnnxEngine) -> None:
-    small = OnnxEngine(SHIPPED, threads=1, max_batch_pieces=64, max_pass_rows=10)
+    small = OnnxEngine(one_model(ENGLISH), threads=1, max_batch_pieces=64, max_pass_rows=10)
     requests = [request(engine, words) for words in ([*WORDS] * 3, WORDS[:4], WORDS[:5])]
     assert [len(one) for one in small.label(requests)] == [len(one.words) for one in requests]
     assert small.label(requests[1:]) == engine.label(requests[1:])
 
 
 def test_a_pass_takes_no_more_sessions_once_its_pieces_reach_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = OnnxEngine(SHIPPED, threads=1, max_pass_rows=300)
+    engine = OnnxEngine(one_model(ENGLISH), threads=1, max_pass_rows=300)
     passes: list[int] = []
     run = RowNetwork.run
 
@@ -139,7 +112,7 @@ def test_a_pass_takes_no_more_sessions_once_its_pieces_reach_the_bound(monkeypat
 
 
 def test_rows_that_wait_count_against_the_bound_on_a_pass_as_new_ones_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = OnnxEngine(SHIPPED, threads=1, max_pass_rows=36)
+    engine = OnnxEngine(one_model(ENGLISH), threads=1, max_pass_rows=36)
     sessions: list[int] = []
     run = RowNetwork.run
 
@@ -192,13 +165,8 @@ def test_a_failed_inference_is_named_without_what_was_said(monkeypatch: pytest.M
         engine.warm_up()
 
 
-def test_a_request_for_a_model_that_is_not_loaded_is_refused(engine: OnnxEngine) -> None:
-    stranger = LabelRequest(session="one", model_id="other@9", buffer_start=0, words=("yes",))
-    with pytest.raises(FatalError, match="no model other@9 is loaded"):
-        engine.label([stranger])
-
-
-def test_the_engine_says_what_it_serves(engine: OnnxEngine) -> None:
+def test_the_engine_says_what_it_serves() -> None:
+    engine = OnnxEngine(SHIPPED, threads=1)
     engine.warm_up()
     engine.forget("nobody")
     served = {model.name.partition("@")[0]: (model.active, model.look_ahead_words) for model in engine.models}

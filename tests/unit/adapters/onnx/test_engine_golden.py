@@ -10,6 +10,7 @@ from caesura.worker.adapters.onnx.engine import OnnxEngine
 from caesura.worker.core.language.labelling import LabelRequest
 from caesura.worker.inference.model.model_folder import StoredModel, read_models_folder
 from tests.harness.places import SHIPPED
+from tests.harness.shipped_models import ENGLISH, one_model
 
 MARKS = {
     Punctuation.NONE: "",
@@ -22,7 +23,7 @@ FOLLOWED_BY = ("okay", "what", "should", "we", "talk", "about", "next", "do", "y
 
 @pytest.fixture(scope="module")
 def engine() -> OnnxEngine:
-    return OnnxEngine(SHIPPED, threads=1)
+    return OnnxEngine(one_model(ENGLISH), threads=1)
 
 
 def manifest() -> ModelManifest:
