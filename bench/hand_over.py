@@ -1,10 +1,13 @@
 """Live sessions handed over: how long their output pauses, what it costs; and the memory of a session.
 
     python -m bench.hand_over --sessions 1000
+    python -m bench.hand_over --kill --baseline e807f3d --rounds 3
 
 Two workers, a core each, on a real Apache Kafka, a real Redis and the shipped model. ``--sessions`` sessions have said
 ``--first-words`` words and speak on (``bench.live_load``); then one worker is told to stop. It finishes what it has
 read and leaves, the other claims its partitions, loads their sessions and computes their buffers anew.
+
+With ``--kill`` the one is killed instead, and with ``--baseline`` another commit's workers take turns with today's.
 
 ``pause_ms``: of the partitions that moved, the longest time without a readable segment from the stop on; and of those
 that stayed, and of all of them in as many seconds before it. ``extra_cpu_s``: what the one that stays spends in
@@ -23,12 +26,15 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 
 import redis as redis_client
 
 from bench.live_load import Heard, Listener, Speakers, own_delays, percentiles
 from bench.machine import write_result
-from bench.worker_process import WorkerProcess, wait_until_joined
+from bench.worker_process import ROOT, WorkerProcess, wait_until_joined
+from tests.harness.command import release
+from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.real_parts import real_parts
 from tests.harness.parts.redis_part import RedisServer
 from tests.harness.real_world import RealWorld
@@ -95,13 +101,14 @@ def kafka_bytes_a_word(world: RealWorld, words: int) -> dict[str, float]:
     return {name: round(size / words, 1) for name, size in sizes.items()}
 
 
-def two_workers(world: RealWorld, options: argparse.Namespace) -> Iterator[WorkerProcess]:
+def two_workers(world: RealWorld, options: argparse.Namespace, code: Path) -> Iterator[WorkerProcess]:
     """Start them one after the other, each with a core of its own where there are two."""
     cores = sorted(os.sched_getaffinity(0))
     for n in range(2):
         yield WorkerProcess(
             world,
             ordinal=n,
+            code=code,
             cpus={cores[n % len(cores)]},
             settings={
                 "worker.engine_memory_mib": 4096,
@@ -111,10 +118,11 @@ def two_workers(world: RealWorld, options: argparse.Namespace) -> Iterator[Worke
         )
 
 
-def measure(world: RealWorld, server: RedisServer, options: argparse.Namespace) -> dict[str, object]:
+def measure(kafka: Kafka, server: RedisServer, options: argparse.Namespace, code: Path = ROOT) -> dict[str, object]:
     """Run two workers, stop one, and watch."""
+    world = RealWorld(kafka, server.url, f"bench-{uuid.uuid4().hex[:8]}", partitions=_PARTITIONS)
     with ExitStack() as running:
-        workers = [running.enter_context(one) for one in two_workers(world, options)]
+        workers = [running.enter_context(one) for one in two_workers(world, options, code)]
         wait_until_joined(world, workers)
         return _watched(world, server, workers, options)
 
@@ -135,7 +143,7 @@ def _watched(
     before_s = sum(one.cpu_s for one in workers) - before_s
     held_bytes, held_redis = sum(one.resident_bytes for one in workers), RedisUse.of(server)
     stopped_ms, stayed_s = time.time() * 1000, staying.cpu_s
-    leaving.finish()
+    leaving.kill() if options.kill else leaving.finish()
     left_ms = time.time() * 1000
     time.sleep(max(0.0, options.seconds - (left_ms - stopped_ms) / 1000))
     after_ms, after_s = time.time() * 1000, staying.cpu_s - stayed_s
@@ -190,16 +198,24 @@ def main() -> None:
     parser.add_argument("--first-words", type=int, default=40, help="that each session has said before")
     parser.add_argument("--seconds", type=float, default=12.0, help="before the stop, and after it")
     parser.add_argument("--max-context-words", type=int, default=64, help="decoding.max_context_words")
+    parser.add_argument("--kill", action="store_true", help="kill the one worker in place of stopping it")
+    parser.add_argument("--baseline", help="a commit whose workers take turns with today's")
+    parser.add_argument("--rounds", type=int, default=1)
     options = parser.parse_args()
-    with real_parts() as (kafka, server):
-        world = RealWorld(kafka, server.url, f"bench-{uuid.uuid4().hex[:8]}", partitions=_PARTITIONS)
-        measured = measure(world, server, options)
+    with real_parts() as (kafka, server), ExitStack() as held:
+        codes = {"now": ROOT}
+        if options.baseline:
+            codes = {options.baseline: held.enter_context(release(options.baseline, compiled=True)), **codes}
+        turns = [
+            {name: measure(kafka, server, options, code) for name, code in codes.items()} for _ in range(options.rounds)
+        ]
     command = (
         f"python -m bench.hand_over --sessions {options.sessions} --words-a-second {options.words_a_second:g} "
         f"--first-words {options.first_words} --seconds {options.seconds:g} "
-        f"--max-context-words {options.max_context_words}"
+        f"--max-context-words {options.max_context_words} --rounds {options.rounds}"
+        f"{' --kill' * options.kill}{f' --baseline {options.baseline}' if options.baseline else ''}"
     )
-    write_result("hand_over", command, measured)
+    write_result("hand_over", command, {"turns": turns})
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def write_result(name: str, command: str, measured: Mapping[str, object], *, out
 
 def _own_file(name: str, command: str) -> Path:
     published = RESULTS / name
-    if not published.exists() or json.loads(published.read_text(encoding="utf-8"))["command"] == command:
+    if not published.exists() or json.loads(published.read_text(encoding="utf-8")).get("command") == command:
         return published
     print(f"{published.name} is of another command and stays: {UNPUBLISHED / name}; --out writes elsewhere")
     return UNPUBLISHED / name
