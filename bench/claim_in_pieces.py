@@ -132,6 +132,7 @@ def _worker(broker: MemoryBroker, redis: RedisServer, ordinal: int) -> Worker:
         clock=clock,
         observer=SilentObserver(),
         saving=DeferredExecutor(is_deferring=False),
+        asking=DeferredExecutor(is_deferring=False),
     )
     worker = assemble(parts, settings=settings, rules=RULES, segmenters=segmenters)
     worker.start()

@@ -158,6 +158,7 @@ def build_worker(  # noqa: PLR0913 - its parts, of which the demo has others
         tentative=_tentative(settings),
         tracer=tracer or Untraced(),
         saving=ThreadPoolExecutor(max_workers=2, thread_name_prefix="saving"),
+        asking=ThreadPoolExecutor(max_workers=3, thread_name_prefix="asking"),
     )
     return assemble(parts, settings=runtime, rules=settings.decoding, segmenters=segmenters)
 

@@ -145,6 +145,7 @@ def _build(pipeline: Pipeline, redis: dict[str, object], engine: Engine, diary: 
         observer=diary,
         tracer=ContextsOnly(),
         saving=ThreadPoolExecutor(max_workers=2, thread_name_prefix="saving"),
+        asking=ThreadPoolExecutor(max_workers=3, thread_name_prefix="asking"),
     )
 
     emission = Emission(str(pipeline.rules.get("emission", Emission.SENTENCE)))

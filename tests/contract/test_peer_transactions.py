@@ -28,19 +28,20 @@ def joined(cluster: Cluster) -> tuple[Member, Publisher]:
     return member, publisher
 
 
-def test_a_group_without_a_commit_has_no_metadata(cluster: Cluster) -> None:
+def test_a_group_without_a_commit_has_no_offset(cluster: Cluster) -> None:
     joined(cluster)
-    assert cluster.peers().committed_metadata(PATIENCE_S) == {}
+    assert cluster.peers().committed_offsets(PATIENCE_S) == {}
 
 
-def test_committed_metadata_is_told_while_a_transaction_is_open_on_the_offset(cluster: Cluster) -> None:
+def test_a_committed_offset_is_told_while_a_transaction_is_open_on_the_offset(cluster: Cluster) -> None:
     topic, (member, publisher) = cluster.output(), joined(cluster)
     a_checkpoint(cluster, publisher, member, topic, 1)
     publisher.commit(PATIENCE_S)
     a_checkpoint(cluster, publisher, member, topic, 2)
     with pytest.raises(BrokerError):
         member.source.committed([0], 0.3)
-    assert cluster.peers().committed_metadata(PATIENCE_S) == {0: "by worker-0, number 1"}
+    committed = CommittedOffset(next_offset=1, metadata="by worker-0, number 1")
+    assert cluster.peers().committed_offsets(PATIENCE_S) == {0: committed}
 
 
 def test_a_transaction_that_is_ended_is_aborted_and_whoever_held_it_is_fenced(cluster: Cluster) -> None:

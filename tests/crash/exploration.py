@@ -206,6 +206,7 @@ class Exploration:
             engine=engine,
             around=self._publisher,
             saving=saving,
+            asking=saving,
             commit_interval_ms=10,
             save_interval_ms=300 * (ordinal % 2),
         )

@@ -112,11 +112,12 @@ class World:
         clock: Clock | None = None,
         tentative: TentativePublisher | None = None,
         saving: Executor | None = None,
+        asking: Executor | None = None,
         **changes: object,
     ) -> InMemoryWorker:
         settings = self.settings(ordinal, **changes)
         observer, engine = observer or SilentObserver(), engine or ScriptedEngine()
-        worker = InMemoryWorker(self, settings, observer, engine, around, tracer, clock, tentative, saving)
+        worker = InMemoryWorker(self, settings, observer, engine, around, tracer, clock, tentative, saving, asking)
         if start:
             worker.worker.start()
         return worker
@@ -136,6 +137,7 @@ class InMemoryWorker:
         clock: Clock | None = None,
         tentative: TentativePublisher | None = None,
         saving: Executor | None = None,
+        asking: Executor | None = None,
     ) -> None:
         self.world = world
         self.store = MemorySessionStore(world.redis)
@@ -151,6 +153,7 @@ class InMemoryWorker:
             clock=clock or world.clock,
             observer=observer,
             saving=saving or DeferredExecutor(is_deferring=False),
+            asking=asking or DeferredExecutor(is_deferring=False),
             tentative=tentative,
             tracer=tracer or Untraced(),
         )

@@ -170,6 +170,7 @@ def build(
         clock=clock,
         observer=observer or _observer(pipeline),
         saving=ThreadPoolExecutor(max_workers=2, thread_name_prefix="saving"),
+        asking=ThreadPoolExecutor(max_workers=3, thread_name_prefix="asking"),
     )
     rules = DecodingRules(**{"routes": frozenset({"de"}), **pipeline.rules})  # type: ignore[arg-type]
     return parts, assemble(parts, settings=settings, rules=rules, segmenters=segmenters)

@@ -140,7 +140,7 @@ def test_the_listed_acls_suffice_for_a_rebuild(
     check_every_word_once(events, world.segments())
     assert len(world.records(world.dead_topic)) == 1
     peers = KafkaPeerTransactions(settings, world.words_topic)
-    assert peers.committed_metadata(5.0)
+    assert peers.committed_offsets(5.0)
     peers.end(f"{world.deployment}-7", 10.0)
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from caesura.worker.ports.records import CommittedOffset
+
 
 class PeerTransactions(Protocol):
     """Ends a transaction that a dead peer left open, so that a claim need not wait for its time-out."""
 
-    def committed_metadata(self, timeout_s: float) -> dict[int, str]:
-        """Return the metadata of the group's committed offsets, by partition, without waiting for open transactions.
+    def committed_offsets(self, timeout_s: float) -> dict[int, CommittedOffset]:
+        """Return the group's committed offsets, by partition, without waiting for open transactions.
 
         May block; BrokerError.
         """

@@ -15,6 +15,7 @@ from caesura.worker.errors import BrokerError, FatalError, RetriableError, Store
 from caesura.worker.ports.commit_steps import CommitStep, CommitStepReached
 from caesura.worker.ports.observer import Event, SilentObserver, TookOver
 from caesura.worker.ports.reasons import ClaimWaitReason
+from caesura.worker.ports.records import CommittedOffset
 from caesura.worker.runtime.ledger.stable_offset import StableOffset
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import RuntimeSettings
@@ -151,9 +152,9 @@ class _Kafka:
     def monotonic_s(self) -> float:
         return self.now_s
 
-    def committed_metadata(self, timeout_s: float) -> dict[int, str]:
+    def committed_offsets(self, timeout_s: float) -> dict[int, CommittedOffset]:
         del timeout_s
-        return {0: _PEER.encode()}
+        return {0: CommittedOffset(next_offset=0, metadata=_PEER.encode())}
 
     def end(self, transactional_id: str, timeout_s: float) -> None:
         del timeout_s

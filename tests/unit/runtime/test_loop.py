@@ -402,9 +402,9 @@ def test_silent_brokers_are_named_where_there_is_nothing_to_do() -> None:
     world.redis.away = True
     world.broker.fail("partition_count", BrokerError("nobody answers"))
     world.clock.pass_s(_LONGER_THAN_A_PROBE_S)
-    worker.turn()
+    worker.turn(2)
     assert set(health.why_not_ready()) == {"probe: BrokerError"}
     world.redis.away = False
     world.clock.pass_s(_LONGER_THAN_A_PROBE_S)
-    worker.turn()
+    worker.turn(2)
     assert health.why_not_ready() == ()

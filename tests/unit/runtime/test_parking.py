@@ -15,6 +15,7 @@ from caesura.worker.ports.observer import PartitionParked
 from caesura.worker.ports.records import NextOffset, PartitionEnd, PartitionStalled, Record
 from caesura.worker.runtime.ledger import ledger_check
 from caesura.worker.runtime.ledger.output_records import REFUSED_HEADER
+from tests.harness.executors import DeferredExecutor
 from tests.harness.heard import Heard
 from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.incomplete_ledger import PATIENT, disagreement, give_up, parked_of, rebuilt, strike, world_of_two
@@ -323,6 +324,40 @@ def test_only_a_release_after_the_parking_is_heard_with_redis_away() -> None:
         world.clock.pass_s(0.05)
     assert _reasons(worker) == []
     assert said(world.segments()) == ["one"]
+
+
+def test_a_release_counts_once_where_the_cause_remains() -> None:
+    world, heard = World(), Heard(PartitionParked)
+    world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=0, metadata="by hand"))
+    worker = world.worker(observer=heard)
+    worker.settle()
+    world.release(0)
+    for _ in range(300):
+        worker.turn()
+        world.clock.pass_s(0.1)
+    assert len(heard.events) == 2
+
+
+def test_a_release_from_before_a_partition_was_parked_again_does_not_count() -> None:
+    world, asking, heard = World(), DeferredExecutor(), Heard(PartitionParked)
+    world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=0, metadata="by hand"))
+    worker = world.worker(observer=heard, asking=asking)
+    worker.settle()
+    asking.run_all()  # the first parking's answer, which the loop has not taken yet
+    world.release(0)
+    world.broker.expel("caesura", "asr.words", worker.source.member_id)
+    _pass_s(10, worker, asking)
+    assert len(heard.events) == 2
+    world.release(0)
+    _pass_s(10, worker, asking)
+    assert len(heard.events) == 3
+
+
+def _pass_s(seconds: int, worker: InMemoryWorker, asking: DeferredExecutor) -> None:
+    for _ in range(10 * seconds):
+        worker.turn()
+        asking.run_all()
+        worker.world.clock.pass_s(0.1)
 
 
 def test_a_release_is_heard_while_the_leader_of_another_partition_is_away() -> None:

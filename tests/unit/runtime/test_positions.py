@@ -8,6 +8,7 @@ from caesura.worker.errors import AbortableError, BrokerError
 from caesura.worker.ports.commit_steps import SegmentsPublished
 from caesura.worker.ports.observer import Event, PositionMeasured
 from caesura.worker.ports.records import NextOffset, OutMessage
+from tests.harness.executors import DeferredExecutor
 from tests.harness.heard import Heard, lose_redis
 from tests.harness.in_memory_world import World
 from tests.harness.speech import event
@@ -25,7 +26,7 @@ def _stuck(why: str) -> tuple[World, Heard[PositionMeasured]]:
     world.send(event("ann", 0, "one"))
     worker.settle()
     world.clock.pass_s(100.0)
-    worker.turn()
+    worker.turn(2)
     told = _last(heard)
     assert (told.end_offset - told.next_offset, told.oldest_unread_ms) == (0, 0)
     if why == "parked":
@@ -119,3 +120,27 @@ def test_a_producers_short_transactions_are_no_reason_against_being_ready() -> N
         assert worker.worker.unready() == ()
         world.broker.end_transaction(writer, commit=True)
         worker.turn(3)
+
+
+def test_a_leader_that_is_silent_holds_up_no_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    world, asking, heard = World(partitions=2), DeferredExecutor(), Heard(PositionMeasured)
+    worker = world.worker(observer=heard, asking=asking)
+    worker.settle()
+    honest = worker.source.watermarks
+
+    def watermarks(partition: int, timeout_s: float) -> tuple[int, int]:
+        if partition == 0:
+            world.clock.pass_s(timeout_s)
+            raise BrokerError("no answer in time")
+        return honest(partition, timeout_s)
+
+    monkeypatch.setattr(worker.source, "watermarks", watermarks)
+    for _ in range(2):
+        world.clock.pass_s(6.0)
+        began_s = world.clock.now_s
+        worker.turn()
+        assert world.clock.now_s - began_s < 0.1
+        asking.run_all()
+    worker.turn()
+    assert {one.partition for one in heard.events} == {1}
+    assert worker.worker.unready() == ("probe: BrokerError",)

@@ -334,14 +334,14 @@ def test_with_redis_away_words_come_out_and_the_worker_is_ready() -> None:
 
 
 def test_redis_is_asked_for_a_sign_of_life_beside_the_loop() -> None:
-    world, saving, heard = World(), DeferredExecutor(), Heard(CallFailed)
-    worker = world.worker(observer=heard, saving=saving)
+    world, asking, heard = World(), DeferredExecutor(), Heard(CallFailed)
+    worker = world.worker(observer=heard, asking=asking)
     worker.settle()
     world.redis.away = True
     world.clock.pass_s(6.0)
     worker.turn(5)
     assert heard.events == []
-    saving.run_all()
+    asking.run_all()
     worker.turn()
     assert [one.call for one in heard.events if one.call == "ping"] == ["ping"]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from confluent_kafka import TIMESTAMP_LOG_APPEND_TIME, TIMESTAMP_NOT_AVAILABLE, Message
+from confluent_kafka import TIMESTAMP_LOG_APPEND_TIME, TIMESTAMP_NOT_AVAILABLE, Message, TopicPartition
 
 from caesura.worker.adapters.kafka.error_codes import OUT_OF_RANGE
 from caesura.worker.errors import BrokerError
-from caesura.worker.ports.records import PartitionEnd, PartitionStalled, Record
+from caesura.worker.ports.records import CommittedOffset, PartitionEnd, PartitionStalled, Record
 
 
 @dataclass(slots=True, kw_only=True)
@@ -144,3 +144,10 @@ def record_of(message: Message, partition: int, offset: int) -> Record:
 def known_epoch(leader_epoch: int | None) -> int:
     """Return a leader epoch as the binding takes it: -1 where it is not known."""
     return -1 if leader_epoch is None else leader_epoch
+
+
+def committed_offset(place: TopicPartition) -> CommittedOffset | None:
+    """Return what a group has committed as the binding tells of it; None: nothing yet."""
+    if place.offset < 0:
+        return None
+    return CommittedOffset(next_offset=place.offset, metadata=place.metadata or "", leader_epoch=place.leader_epoch)

@@ -6,11 +6,13 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from typing_extensions import override
 
 from caesura.worker.adapters.kafka.errors import consumer_error, consuming, error_of
+from caesura.worker.adapters.kafka.fetch_positions import committed_offset
 from caesura.worker.adapters.kafka.new_client import new_client
 from caesura.worker.adapters.kafka.producer_handle import close_within
 from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.errors import BrokerError
 from caesura.worker.ports.peer_transactions import PeerTransactions
+from caesura.worker.ports.records import CommittedOffset
 
 
 class KafkaPeerTransactions(PeerTransactions):
@@ -21,8 +23,8 @@ class KafkaPeerTransactions(PeerTransactions):
         self._topic = topic
 
     @override
-    def committed_metadata(self, timeout_s: float) -> dict[int, str]:
-        """Return the metadata of the committed offsets; a consumer that reads uncommitted asks for no stable ones.
+    def committed_offsets(self, timeout_s: float) -> dict[int, CommittedOffset]:
+        """Return the committed offsets; a consumer that reads uncommitted asks for no stable ones.
 
         Not the admin client's call: one that times out can end the process with an assertion of librdkafka's.
         """
@@ -38,7 +40,8 @@ class KafkaPeerTransactions(PeerTransactions):
         for place in places:
             if place.error is not None:
                 raise consumer_error(place.error, f"asking who committed {self._topic}, partition {place.partition}")
-        return {place.partition: place.metadata or "" for place in places if place.offset >= 0}
+        found = {place.partition: committed_offset(place) for place in places}
+        return {partition: offset for partition, offset in found.items() if offset is not None}
 
     @override
     def end(self, transactional_id: str, timeout_s: float) -> None:

@@ -2,6 +2,9 @@
 
 A broker answers one request of a connection after another, so that a question on the group member's waits for the fetch
 that waits there for words (``fetch_wait_ms``), a partition after another, and the worker's loop with it.
+
+The loop asks, and a thread beside it. A client that is let go, after a fault or at ``close``, is closed by the last
+question that uses it: librdkafka must not lose it in the midst of a call.
 """
 
 from __future__ import annotations
@@ -30,39 +33,42 @@ class RangeQuestions:
     def bounds(self, topic: str, partition: int, timeout_s: float, doing: str) -> tuple[int, int]:
         """Ask the leader for the earliest and the end offset. May block; BrokerError, FatalError after ``close``."""
         place = TopicPartition(topic, partition)
+        client = self._made(doing)
         try:
             with consuming(doing):
-                answer = self._made(doing).get_watermark_offsets(place, timeout=timeout_s, cached=False)
+                answer = client.get_watermark_offsets(place, timeout=timeout_s, cached=False)
             if answer is None:
                 raise BrokerError(f"{doing}: no answer in time")
         except CaesuraError:
-            self._drop()
+            self._drop(client)
             raise
         return answer[0], answer[1]
 
     def topic(self, topic: str, timeout_s: float, doing: str) -> TopicMetadata:
         """Ask for a topic's partitions and their leaders. May block; BrokerError, FatalError after ``close``."""
+        client = self._made(doing)
         try:
             with consuming(doing):
-                found: TopicMetadata = self._made(doing).list_topics(topic, timeout_s).topics[topic]
+                found: TopicMetadata = client.list_topics(topic, timeout_s).topics[topic]
         except CaesuraError:
-            self._drop()
+            self._drop(client)
             raise
         return found
 
     def close(self) -> None:
-        """Ask nobody any more; harmless twice."""
+        """Ask nobody any more; a question under way ends by its time-out. Harmless twice."""
         self._closed = True
-        self._drop()
+        self._client = None
 
     def _made(self, doing: str) -> Consumer:
         if self._closed:
             raise FatalError(f"{doing}: closed")
-        if self._client is None:
-            self._client = new_client(Consumer, self._options)
-        return self._client
+        client = self._client
+        if client is None:
+            with consuming(doing):
+                client = self._client = new_client(Consumer, self._options)
+        return client
 
-    def _drop(self) -> None:
-        if self._client is not None:
-            self._client.close()
+    def _drop(self, client: Consumer) -> None:
+        if self._client is client:
             self._client = None

@@ -21,7 +21,7 @@ from caesura.worker.adapters.kafka.current_offsets import CurrentOffsets
 from caesura.worker.adapters.kafka.end_questions import EndQuestions
 from caesura.worker.adapters.kafka.error_codes import FORBIDDEN, INFORMATIONAL, OUT_OF_RANGE, PARTITION_END
 from caesura.worker.adapters.kafka.errors import consumer_error, consuming, error_of
-from caesura.worker.adapters.kafka.fetch_positions import FetchPositions, known_epoch
+from caesura.worker.adapters.kafka.fetch_positions import FetchPositions, committed_offset, known_epoch
 from caesura.worker.adapters.kafka.membership import KafkaMembership
 from caesura.worker.adapters.kafka.new_client import new_client
 from caesura.worker.adapters.kafka.range_questions import RangeQuestions
@@ -145,14 +145,7 @@ class KafkaWordSource(WordSource):
         for answer in answers:
             if answer.error is not None:
                 raise consumer_error(answer.error, doing)
-            known = answer.offset >= 0
-            found[answer.partition] = (
-                CommittedOffset(
-                    next_offset=answer.offset, metadata=answer.metadata or "", leader_epoch=answer.leader_epoch
-                )
-                if known
-                else None
-            )
+            found[answer.partition] = committed_offset(answer)
         return found
 
     @override

@@ -10,7 +10,7 @@ from caesura.worker.adapters.memory.broker import MemoryBroker
 from caesura.worker.errors import BrokerError
 from caesura.worker.ports.log_reader import LogReader
 from caesura.worker.ports.peer_transactions import PeerTransactions
-from caesura.worker.ports.records import OutMessage, Record
+from caesura.worker.ports.records import CommittedOffset, OutMessage, Record
 
 
 class MemoryLogReader(LogReader):
@@ -59,14 +59,14 @@ class MemoryPeerTransactions(PeerTransactions):
         self._group_id = group_id
 
     @override
-    def committed_metadata(self, timeout_s: float) -> dict[int, str]:
-        """Return the metadata of the group's committed offsets, without waiting for open transactions."""
+    def committed_offsets(self, timeout_s: float) -> dict[int, CommittedOffset]:
+        """Return the group's committed offsets, without waiting for open transactions."""
         del timeout_s
         found = {
             log.partition: self._broker.last_committed(self._group_id, self._topic, log.partition)
             for log in self._broker.logs(self._topic)
         }
-        return {partition: committed.metadata for partition, committed in found.items() if committed is not None}
+        return {partition: committed for partition, committed in found.items() if committed is not None}
 
     @override
     def end(self, transactional_id: str, timeout_s: float) -> None:

@@ -190,8 +190,8 @@ class Claim:
         if any(not is_probe(record) for record in records):
             detail = "no offset is committed, but the ledger knows sessions of this partition"
             return ParkReason.OFFSET_FROM_OUTSIDE, detail
-        for text in self._parts.peers.committed_metadata(self._timeout_s).values():
-            metadata = OffsetMetadata.decode(text)
+        for offset in self._parts.peers.committed_offsets(self._timeout_s).values():
+            metadata = OffsetMetadata.decode(offset.metadata)
             if metadata is not None and metadata.partitions != self._partitions:
                 return count_changed(metadata.partitions, self._partitions)
         return None

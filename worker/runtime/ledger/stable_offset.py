@@ -45,7 +45,8 @@ class StableOffset:
 
     def _take_over(self) -> None:
         peers = self._parts.peers
-        metadata = OffsetMetadata.decode(peers.committed_metadata(self._timeout_s).get(self._partition))
+        committed = peers.committed_offsets(self._timeout_s).get(self._partition)
+        metadata = OffsetMetadata.decode(committed.metadata) if committed else None
         if metadata is None or metadata.transactional_id == self._settings.transactional_id:
             return
         peers.end(metadata.transactional_id, self._settings.commit_timeout_s)

@@ -176,7 +176,8 @@ class Worker:
                 part.close()
             except Exception as error:  # noqa: BLE001 - the first is raised below
                 fault = fault or error
-        parts.saving.shutdown(wait=False, cancel_futures=True)
+        for executor in (parts.saving, parts.asking):
+            executor.shutdown(wait=False, cancel_futures=True)
         if fault is not None:
             raise fault
 

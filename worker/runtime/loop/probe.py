@@ -1,4 +1,4 @@
-"""A look now and then at Redis, the brokers and the parked partitions: a worker without words must know, too.
+"""Looks at Redis, the brokers and the parked partitions now and then, beside the loop: a worker without words, too.
 
 An operator releases a parked partition by a record in its ledger (``caesura unpark`` writes one that says nothing), so
 that needs no Redis. Nothing else writes there while it is parked, but an operator who mends the ledger.
@@ -6,12 +6,16 @@ that needs no Redis. Nothing else writes there while it is parked, but an operat
 
 from __future__ import annotations
 
-from concurrent.futures import Future
+from collections.abc import Collection, Mapping
+from copy import copy
+from typing import NamedTuple
 
 from caesura.worker.errors import RetriableError
-from caesura.worker.ports.observer import CallFailed
+from caesura.worker.ports.observer import CallFailed, SessionsCounted
 from caesura.worker.runtime.loop.assignment import Assignment
-from caesura.worker.runtime.partition.positions import Positions
+from caesura.worker.runtime.loop.question import Question
+from caesura.worker.runtime.partition.positions import MeasuredPositions, Positions
+from caesura.worker.runtime.partition.read_position import ReadPosition
 from caesura.worker.runtime.retries.faults import Faults
 from caesura.worker.runtime.retries.parking import Parked, count_changed
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
@@ -22,6 +26,21 @@ _FIRST_AFTER_S = 1.0
 """A look asks the brokers about each partition: the first words after a start come out before it."""
 
 
+class _Look(NamedTuple):
+    """partitions: of the input. poll_faults: how many there had been when the brokers were asked."""
+
+    partitions: int
+    poll_faults: int
+    measured: MeasuredPositions
+
+
+class _LedgerEnds(NamedTuple):
+    """Where the ledgers of parked partitions end. fault: of one that gave no answer."""
+
+    ends: dict[Parked, int]
+    fault: RetriableError | None
+
+
 class Probe:
     """Asks for signs of life, measures positions, and hears an operator's release of parked partitions."""
 
@@ -29,89 +48,114 @@ class Probe:
         self, parts: RuntimeAdapters, settings: RuntimeSettings, *, assignment: Assignment, faults: Faults
     ) -> None:
         self._store = parts.store
-        self._executor = parts.saving
-        self._ping: Future[None] | None = None
         self._reader = parts.reader
         self._ledger = settings.ledger
-        self._ledger_ends: dict[int, int] = {}
-        self._ends_after_s = 0.0
         self._observer = parts.observer
         self._source = parts.source
         self._clock = parts.clock
         self._assignment = assignment
         self._faults = faults
         self._timeout_s = settings.claim_timeout_s
-        self._positions = Positions(
-            source=parts.source,
-            reader=parts.reader,
-            clock=parts.clock,
-            observer=parts.observer,
-            timeout_s=settings.claim_timeout_s,
-        )
+        self._positions = Positions(parts, timeout_s=settings.claim_timeout_s)
+        self._ping: Question[None] = Question(parts.asking)
+        self._look: Question[_Look] = Question(parts.asking)
+        self._bounds: Question[_LedgerEnds] = Question(parts.asking)
         self._due_at_s: float | None = None
+        self._ledger_ends: dict[Parked, int] = {}
+        self._bounds_asked: frozenset[Parked] = frozenset()
+        self._bounds_due_s = 0.0
 
     def run(self, partitions: int) -> None:
-        """Look, where it is time to. partitions: what was counted at the start; a change parks every partition."""
+        """Take the answers that have come, and ask what is due. Does not block.
+
+        partitions: what was counted at the start; a change parks every partition.
+        """
+        self._hear_ping()
+        self._hear_look(partitions)
+        self._hear_bounds()
         now_s = self._clock.monotonic_s()
-        self._hear_redis()
-        waiting = self._assignment.parked.keys()
-        self._ledger_ends = {partition: end for partition, end in self._ledger_ends.items() if partition in waiting}
-        if self._ledger_ends.keys() != waiting and now_s >= self._ends_after_s:
-            self._release()  # from here on a record counts
-            self._ends_after_s = now_s + _EVERY_S
         if self._due_at_s is None:
             self._due_at_s = now_s + _FIRST_AFTER_S
-        if now_s < self._due_at_s:
+        if now_s >= self._due_at_s:
+            self._due_at_s = now_s + _EVERY_S
+            self._ping.ask(self._store.ping)
+            self._ask_brokers()
+        self._ask_bounds(now_s)
+
+    def _ask_brokers(self) -> None:
+        """Begin a look at the brokers. What it needs of loaded partitions is copied: they go on meanwhile."""
+        places: dict[int, ReadPosition | None] = dict.fromkeys([*self._assignment.claiming, *self._assignment.parked])
+        for number, loaded in self._assignment.loaded.items():
+            places[number] = copy(loaded.position)
+            by_status = {status.value: count for status, count in loaded.sessions.statuses().items()}
+            self._observer.note(SessionsCounted(partition=number, by_status=by_status))
+        poll_faults = self._faults.times("poll")
+        self._look.ask(lambda: self._looked(places, poll_faults))
+
+    def _looked(self, places: Mapping[int, ReadPosition | None], poll_faults: int) -> _Look:
+        partitions = self._source.partition_count(self._timeout_s)
+        return _Look(partitions, poll_faults, self._positions.measure(places))
+
+    def _hear_ping(self) -> None:
+        try:
+            self._ping.answer()
+        except RetriableError as error:  # work goes on without Redis
+            self._observer.note(CallFailed.of("ping", error))
+
+    def _hear_look(self, partitions: int) -> None:
+        try:
+            look = self._look.answer()
+        except RetriableError as error:
+            self._faults.failed("probe", error)
             return
-        self._due_at_s = now_s + _EVERY_S
-        counted = self._ask()
-        if counted is None:
+        if look is None:
             return
-        self._faults.cleared("poll")
-        self._release()
-        if counted != partitions:
-            reason, detail = count_changed(partitions, counted)
+        if look.poll_faults == self._faults.times("poll"):
+            self._faults.cleared("poll")
+        if look.measured.fault is None:
+            self._faults.cleared("probe")
+        else:  # one partition's leader is away: that holds up nothing but the metrics
+            self._faults.failed("probe", look.measured.fault)
+        self._faults.input_held(look.measured.held)
+        for measured in look.measured.positions:
+            if self._assignment.holds(measured.partition):
+                self._observer.note(measured)
+        if look.partitions != partitions:
+            reason, detail = count_changed(partitions, look.partitions)
             for partition in self._assignment.loaded:
                 parked = Parked(partition=partition, reason=reason, detail=f"{detail}; see docs/operations.md")
                 self._assignment.park(parked)
 
-    def _ask(self) -> int | None:
-        """Ask Redis and the brokers; return the input's partition count, None if no broker answered."""
-        if self._ping is None:
-            self._ping = self._executor.submit(self._store.ping)
-            self._hear_redis()
-        try:
-            partitions = self._source.partition_count(self._timeout_s)
-        except RetriableError as error:
-            self._faults.failed("probe", error)
-            return None
-        try:
-            waiting = [*self._assignment.claiming, *self._assignment.parked]
-            self._positions.measure(self._assignment.loaded, waiting)
-        except RetriableError as error:  # one partition's leader is away: that holds up nothing but the metrics
-            self._faults.failed("probe", error)
-        else:
-            self._faults.cleared("probe")
-        self._faults.input_held(self._positions.held)
-        return partitions
+    def _ask_bounds(self, now_s: float) -> None:
+        """Ask where the ledgers of parked partitions end: at once when one is parked, then now and again."""
+        parked = frozenset(self._assignment.parked.values())
+        is_due = now_s >= self._bounds_due_s or not parked <= self._bounds_asked
+        if parked and is_due and self._bounds.is_free:
+            self._bounds_asked, self._bounds_due_s = parked, now_s + _EVERY_S
+            self._bounds.ask(lambda: self._ends_of(parked))
 
-    def _hear_redis(self) -> None:
-        """Take the answer to the last ping, if it is there: it runs beside the loop, for Redis may be silent."""
-        if self._ping is None or not self._ping.done():
-            return
-        ping, self._ping = self._ping, None
-        try:
-            ping.result()
-        except RetriableError as error:  # work goes on without Redis
-            self._observer.note(CallFailed.of("ping", error))
-
-    def _release(self) -> None:
-        """Claim parked partitions again whose ledger has a record more than when they were parked."""
-        for partition in sorted(self._assignment.parked):
+    def _ends_of(self, parked: Collection[Parked]) -> _LedgerEnds:
+        ends: dict[Parked, int] = {}
+        fault: RetriableError | None = None
+        for one in sorted(parked, key=lambda one: one.partition):
             try:
-                _, end = self._reader.bounds(self._ledger, partition, self._timeout_s)
+                _, ends[one] = self._reader.bounds(self._ledger, one.partition, self._timeout_s)
             except RetriableError as error:
-                self._observer.note(CallFailed.of("release", error))
-                return
-            if end > self._ledger_ends.setdefault(partition, end):
-                self._assignment.unpark(partition)
+                fault = error
+        return _LedgerEnds(ends, fault)
+
+    def _hear_bounds(self) -> None:
+        """Claim parked partitions again whose ledger has a record more than when they were parked."""
+        answer = self._bounds.answer()
+        if answer is None:
+            return
+        if answer.fault is not None:
+            self._observer.note(CallFailed.of("release", answer.fault))
+        for one, end in answer.ends.items():
+            if self._is_parked(one) and end > self._ledger_ends.setdefault(one, end):
+                self._assignment.unpark(one.partition)
+        self._ledger_ends = {one: end for one, end in self._ledger_ends.items() if self._is_parked(one)}
+
+    def _is_parked(self, parked: Parked) -> bool:
+        """Tell whether it is parked still: not released, lost or parked again since the question."""
+        return self._assignment.parked.get(parked.partition) is parked

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from caesura.worker.errors import AwaitedBroker, RetriableError
@@ -16,6 +17,7 @@ class Faults:
         self._observer = observer
         self._faults: dict[str, str] = {}
         self._awaited: dict[str, AwaitedBroker] = {}
+        self._times: Counter[str] = Counter()
 
     @property
     def reasons(self) -> list[str]:
@@ -27,8 +29,13 @@ class Faults:
         """The broker that did not answer, where there is one: a checkpoint's, or else the producer's."""
         return next((broker for _, broker in sorted(self._awaited.items())), None)
 
+    def times(self, what: str) -> int:
+        """Return how often a call of this name has failed."""
+        return self._times[what]
+
     def failed(self, what: str, error: RetriableError) -> None:
         """Note a call that failed and is tried again."""
+        self._times[what] += 1
         self._note(what, type(error).__name__, error.awaits)
         self._observer.note(CallFailed.of(what, error))
 

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from caesura.worker.ports.reasons import ParkReason
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Parked:
-    """A partition that needs an operator: the reason is a stable name, the detail says what to do."""
+    """A partition that needs an operator: the reason is a stable name, the detail says what to do.
+
+    Two are never equal: a partition that is parked again waits for another release.
+    """
 
     partition: int
     reason: ParkReason

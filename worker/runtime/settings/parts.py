@@ -22,7 +22,8 @@ from caesura.worker.runtime.settings.untraced import Untraced
 class RuntimeAdapters:
     """One worker's adapters, and its observer.
 
-    tentative: None where no unfrozen words are published. saving: runs calls of the store beside the loop.
+    tentative: None where no unfrozen words are published. saving: runs writes to the store beside the loop.
+    asking: runs the probe's three questions beside it, so that a silent broker or Redis holds up no words.
     """
 
     source: WordSource
@@ -34,5 +35,6 @@ class RuntimeAdapters:
     clock: Clock
     observer: Observer
     saving: Executor
+    asking: Executor
     tentative: TentativePublisher | None = None
     tracer: Tracer = field(default_factory=Untraced)

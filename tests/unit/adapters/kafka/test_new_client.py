@@ -41,7 +41,7 @@ CLIENTS: dict[str, Callable[[], object]] = {
     "log reader": lambda: list(KafkaLogReader(SETTINGS).read("ledger", 0, 0, 1, 1.0)),
     "probe": lambda: EndProbe(SETTINGS).write(MESSAGE, 1.0),
     "questions": lambda: RangeQuestions(SETTINGS, "read_committed").bounds("words", 0, 1.0, "asking"),
-    "peers' offsets": lambda: KafkaPeerTransactions(SETTINGS, "words").committed_metadata(1.0),
+    "peers' offsets": lambda: KafkaPeerTransactions(SETTINGS, "words").committed_offsets(1.0),
 }
 
 
