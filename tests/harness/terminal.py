@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import pty
@@ -81,7 +82,8 @@ class Terminal:
         self._monkeypatch = monkeypatch
         self._capsys = capsys
 
-    def run(self, *arguments: str, **variables: str) -> Outcome:
+    def run(self, *arguments: str, given: str = "", **variables: str) -> Outcome:
+        """Run a command. given: what its standard input holds."""
         with self._monkeypatch.context() as patch:
             for name in os.environ:
                 if name.startswith("CAESURA_"):
@@ -91,6 +93,7 @@ class Terminal:
             for command in ("punctuate", "transcribe"):
                 patch.setattr(f"caesura.worker.commands.{command}.OnnxEngine", _engine)
             patch.setattr(sys, "argv", ["caesura", *arguments])
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
             patch.setattr(sys.modules["__main__"], "__package__", "")  # or it calls itself ``python -m pytest.caesura``
             with pytest.raises(SystemExit) as ended:
                 main()

@@ -32,8 +32,9 @@ from caesura.worker.embedded.mock_cluster import mock_cluster
 from caesura.worker.feeds.recognised_speech import RecognisedSpeech
 from caesura.worker.feeds.recognisers.catalogue import RECOGNISERS, RecogniserName
 from caesura.worker.feeds.session_events import SessionEvents
-from tests.harness.command import CAESURA, caesura, outside, started
+from tests.harness.command import CAESURA, outside, started
 from tests.harness.recogniser import PingCounting, serving
+from tests.harness.terminal import Terminal
 
 pytest.importorskip("websockets")
 
@@ -66,65 +67,69 @@ def test_messages_on_standard_input_go_out_as_they_come() -> None:
     assert told == "2 messages, 3 words, 1 session\n"
 
 
-def test_a_message_that_cannot_be_read_is_told_and_the_others_are_sent() -> None:
+def test_a_message_that_cannot_be_read_is_told_and_the_others_are_sent(terminal: Terminal) -> None:
     given = '{"text": "so"}\n{"text": 3}\nsecret\n{"result": "secret\n{"text": "yes"}\n'
-    done = caesura("bridge", "--from", "vosk", "--dry-run", "--no-end", given=given)
-    assert done.returncode == 1, "it is told at the end as well"
-    assert [words for _, _, words in spoken(done.stdout)] == [["so"], ["yes"]]
-    assert "text: expected text" in done.stderr
-    assert "3 messages passed over" in done.stderr
-    assert "secret" not in done.stderr
+    done = terminal.run("bridge", "--from", "vosk", "--dry-run", "--no-end", given=given)
+    assert done.status == 1, "it is told at the end as well"
+    assert [words for _, _, words in spoken(done.out)] == [["so"], ["yes"]]
+    assert "text: expected text" in done.err
+    assert "3 messages passed over" in done.err
+    assert "secret" not in done.err
 
 
-def test_bytes_that_are_not_utf_8_are_told_and_the_lines_after_them_are_sent(tmp_path: Path) -> None:
+def test_bytes_that_are_not_utf_8_are_told_and_the_lines_after_them_are_sent(
+    terminal: Terminal, tmp_path: Path
+) -> None:
     (tmp_path / "said.jsonl").write_bytes(b'{"text": "so"}\n\xc1\xff\n{"text": "caf\xe9"}\n{"text": "yes"}\n')
-    done = caesura("bridge", str(tmp_path / "said.jsonl"), "--from", "vosk", "--dry-run", "--no-end")
-    assert [words for _, _, words in spoken(done.stdout)] == [["so"], ["yes"]]
-    assert done.returncode == 1
-    assert "after 1 message one was passed over: line 2: expected UTF-8" in done.stderr
-    assert "2 messages passed over" in done.stderr
+    done = terminal.run("bridge", str(tmp_path / "said.jsonl"), "--from", "vosk", "--dry-run", "--no-end")
+    assert [words for _, _, words in spoken(done.out)] == [["so"], ["yes"]]
+    assert done.status == 1
+    assert "after 1 message one was passed over: line 2: expected UTF-8" in done.err
+    assert "2 messages passed over" in done.err
 
 
-def test_messages_with_odd_numbers_are_told_and_the_others_are_sent() -> None:
+def test_messages_with_odd_numbers_are_told_and_the_others_are_sent(terminal: Terminal) -> None:
     odd = ['{"text": "so", "x": ' + "9" * 5000 + "}", '{"a":' * 100_000, '{"partial": "' + "um " * 2001 + '"}']
     given = "\n".join(['{"text": "so"}', *odd, '{"text": "yes"}\n'])
-    done = caesura("bridge", "--from", "vosk", "--dry-run", "--no-end", given=given)
-    assert [words for _, _, words in spoken(done.stdout)] == [["so"], ["yes"]]
-    assert done.returncode == 1
-    assert "3 messages passed over" in done.stderr
-    assert "Traceback" not in done.stderr
+    done = terminal.run("bridge", "--from", "vosk", "--dry-run", "--no-end", given=given)
+    assert [words for _, _, words in spoken(done.out)] == [["so"], ["yes"]]
+    assert done.status == 1
+    assert "3 messages passed over" in done.err
+    assert "Traceback" not in done.err
 
 
 @pytest.mark.parametrize(
     ("option", "told"),
     [(("--lang", "not a tag"), "out_of_range: lang"), (("--session", "x" * 129), "oversized: session")],
 )
-def test_an_impossible_session_is_refused_before_a_message_is_read(option: tuple[str, str], told: str) -> None:
-    done = caesura("bridge", "--from", "vosk", "--dry-run", *option, given='{"text": "so"}\n')
-    assert (done.returncode, done.stdout) == (1, "")
-    assert f"caesura: the session cannot be sent: {told}" in done.stderr
+def test_an_impossible_session_is_refused_before_a_message_is_read(
+    terminal: Terminal, option: tuple[str, str], told: str
+) -> None:
+    done = terminal.run("bridge", "--from", "vosk", "--dry-run", *option, given='{"text": "so"}\n')
+    assert (done.status, done.out) == (1, "")
+    assert f"caesura: the session cannot be sent: {told}" in done.err
 
 
-def test_impossible_words_are_passed_over_and_counted_without_a_gap() -> None:
+def test_impossible_words_are_passed_over_and_counted_without_a_gap(terminal: Terminal) -> None:
     given = '{"text": "so"}\n{"text": "secret \\ud800"}\n{"text": "yes"}\n'
-    done = caesura("bridge", "--from", "vosk", "--dry-run", given=given)
-    assert done.returncode == 1
-    assert spoken(done.stdout) == [(0, 0, ["so"]), (0, 1, ["yes"]), (0, 2, [])]
-    assert "1 message passed over" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert "secret" not in done.stderr
+    done = terminal.run("bridge", "--from", "vosk", "--dry-run", given=given)
+    assert done.status == 1
+    assert spoken(done.out) == [(0, 0, ["so"]), (0, 1, ["yes"]), (0, 2, [])]
+    assert "1 message passed over" in done.err
+    assert "Traceback" not in done.err
+    assert "secret" not in done.err
 
 
-def test_a_wrong_recognisers_name_is_said_and_is_a_failure() -> None:
-    done = caesura("bridge", "--from", "deepgram", "--dry-run", given='{"text": "hello there"}\n')
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "1 message, 0 words" in done.stderr
-    assert "no message has the format of deepgram: they look like vosk" in done.stderr
-    silent = caesura("bridge", "--from", "vosk", "--dry-run", given='{"text": ""}\n')
-    assert (silent.returncode, silent.stderr) == (0, "1 message, 0 words, 0 sessions\n")
+def test_a_wrong_recognisers_name_is_said_and_is_a_failure(terminal: Terminal) -> None:
+    done = terminal.run("bridge", "--from", "deepgram", "--dry-run", given='{"text": "hello there"}\n')
+    assert (done.status, done.out) == (1, "")
+    assert "1 message, 0 words" in done.err
+    assert "no message has the format of deepgram: they look like vosk" in done.err
+    silent = terminal.run("bridge", "--from", "vosk", "--dry-run", given='{"text": ""}\n')
+    assert (silent.status, silent.err) == (0, "1 message, 0 words, 0 sessions\n")
 
 
-def test_a_connection_that_breaks_off_is_sought_again_as_a_new_epoch(tmp_path: Path) -> None:
+def test_a_connection_that_breaks_off_is_sought_again_as_a_new_epoch(terminal: Terminal, tmp_path: Path) -> None:
     heard: list[list[str | bytes]] = []
 
     def speak(connection: ServerConnection) -> None:
@@ -141,14 +146,14 @@ def test_a_connection_that_breaks_off_is_sought_again_as_a_new_epoch(tmp_path: P
     (tmp_path / "audio.raw").write_bytes(b"\1\2" * 3000)
     with serving(speak) as url:
         options = ("--send", '{"rate": 16000}', "--audio", str(tmp_path / "audio.raw"), "--audio-rate", "64000")
-        done = caesura("bridge", url, "--from", "vosk", "--dry-run", "--finish", "end", *options)
-    assert done.returncode == 0, done.stderr
-    assert spoken(done.stdout) == [(0, 0, ["so", "um"]), (1, 0, ["yes"]), (1, 1, [])]
+        done = terminal.run("bridge", url, "--from", "vosk", "--dry-run", "--finish", "end", *options)
+    assert done.status == 0, done.err
+    assert spoken(done.out) == [(0, 0, ["so", "um"]), (1, 0, ["yes"]), (1, 1, [])]
     assert [one[0] for one in heard] == ['{"rate": 16000}', '{"rate": 16000}']
-    assert "broke off and is there again" in done.stderr
+    assert "broke off and is there again" in done.err
 
 
-def test_headers_come_from_a_file_and_a_refusal_is_said(tmp_path: Path) -> None:
+def test_headers_come_from_a_file_and_a_refusal_is_said(terminal: Terminal, tmp_path: Path) -> None:
     seen: list[str] = []
 
     def refuse(connection: ServerConnection, request: Request) -> Response:
@@ -157,10 +162,12 @@ def test_headers_come_from_a_file_and_a_refusal_is_said(tmp_path: Path) -> None:
 
     (tmp_path / "headers").write_text("Authorization: Token abc\n\n")
     with serving(lambda _: None, process_request=refuse) as url:
-        done = caesura("bridge", url, "--from", "deepgram", "--dry-run", "--header-file", str(tmp_path / "headers"))
-    assert done.returncode == 1
-    assert "refuses the connection: HTTP 401" in done.stderr
-    assert "secret" not in done.stderr
+        done = terminal.run(
+            "bridge", url, "--from", "deepgram", "--dry-run", "--header-file", str(tmp_path / "headers")
+        )
+    assert done.status == 1
+    assert "refuses the connection: HTTP 401" in done.err
+    assert "secret" not in done.err
     assert seen == ["Token abc"]
 
 
@@ -183,7 +190,7 @@ def test_a_stopped_bridge_sends_the_words_it_heard(stop: signal.Signals) -> None
 
 
 @pytest.mark.parametrize("linger_ms", [2, 1000])
-def test_heard_words_are_sent_when_a_connection_is_given_up(linger_ms: int) -> None:
+def test_heard_words_are_sent_when_a_connection_is_given_up(terminal: Terminal, linger_ms: int) -> None:
     spoke: list[bool] = []
 
     def speak(connection: ServerConnection) -> None:
@@ -198,8 +205,8 @@ def test_heard_words_are_sent_when_a_connection_is_given_up(linger_ms: int) -> N
     with mock_cluster(["asr.words"]) as bootstrap:
         with serving(speak, once) as url:
             told = ("--set", f"kafka.bootstrap_servers={bootstrap}", "--set", f"kafka.linger_ms={linger_ms}")
-            done = caesura("bridge", url, *told, "--from", "sherpa-onnx", "--reconnect-for", "0.3")
-        assert done.returncode == 1
+            done = terminal.run("bridge", url, *told, "--from", "sherpa-onnx", "--reconnect-for", "0.3")
+        assert done.status == 1
         with KafkaReader(KafkaSettings(bootstrap_servers=bootstrap), "asr.words") as reader:
             sent = [decode_event(one.value or b"") for one in reader.read(Start(), follow=False)]
     assert [word.text for one in sent for word in one.words] == ["so", "um"]
@@ -242,16 +249,16 @@ def test_a_second_stop_waits_for_nothing() -> None:
         stop_twice(stops)
 
 
-def test_a_server_that_answers_with_a_fault_is_not_said_to_be_away() -> None:
+def test_a_server_that_answers_with_a_fault_is_not_said_to_be_away(terminal: Terminal) -> None:
     def refuse(connection: ServerConnection, request: Request) -> Response:
         del request
         return connection.respond(HTTPStatus.TOO_MANY_REQUESTS, "no")
 
     with serving(lambda _: None, process_request=refuse) as url:
-        done = caesura("bridge", url, "--from", "vosk", "--dry-run", "--reconnect-for", "0.3")
-    assert done.returncode == 1
-    assert "it answers HTTP 429" in done.stderr
-    assert "nothing listens" not in done.stderr
+        done = terminal.run("bridge", url, "--from", "vosk", "--dry-run", "--reconnect-for", "0.3")
+    assert done.status == 1
+    assert "it answers HTTP 429" in done.err
+    assert "nothing listens" not in done.err
 
 
 @pytest.mark.parametrize(
@@ -262,22 +269,22 @@ def test_a_server_that_answers_with_a_fault_is_not_said_to_be_away() -> None:
         ("wss://:2700", "an address is ws://host:port"),
     ],
 )
-def test_an_invalid_address_is_reported(address: str, told: str) -> None:
-    done = caesura("bridge", f"{address}/?key=secret", "--from", "vosk", "--dry-run")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert f"caesura: {address}/: " in done.stderr
-    assert told in done.stderr
-    assert "secret" not in done.stderr
-    assert "Traceback" not in done.stderr
+def test_an_invalid_address_is_reported(terminal: Terminal, address: str, told: str) -> None:
+    done = terminal.run("bridge", f"{address}/?key=secret", "--from", "vosk", "--dry-run")
+    assert (done.status, done.out) == (1, "")
+    assert f"caesura: {address}/: " in done.err
+    assert told in done.err
+    assert "secret" not in done.err
+    assert "Traceback" not in done.err
 
 
-def test_an_address_where_nothing_listens_is_given_up_and_said() -> None:
+def test_an_address_where_nothing_listens_is_given_up_and_said(terminal: Terminal) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"ws://127.0.0.1:{unused.getsockname()[1]}"
-        done = caesura("bridge", url, "--from", "vosk", "--dry-run", "--reconnect-for", "0.3")
-    assert done.returncode == 1
-    assert "nothing listens there, or TLS is expected (wss://)" in done.stderr
+        done = terminal.run("bridge", url, "--from", "vosk", "--dry-run", "--reconnect-for", "0.3")
+    assert done.status == 1
+    assert "nothing listens there, or TLS is expected (wss://)" in done.err
 
 
 @pytest.mark.parametrize("again", [False, True])
@@ -381,7 +388,7 @@ def test_a_bridge_ends_cleanly_while_standard_input_stays_open(ended_by: str) ->
         assert (told.count("\n"), told.startswith("1 message, ")) == (1, True), told
 
 
-def test_a_file_arrives_in_whole_chunks_and_the_message_after_it(tmp_path: Path) -> None:
+def test_a_file_arrives_in_whole_chunks_and_the_message_after_it(terminal: Terminal, tmp_path: Path) -> None:
     audio = os.urandom(2 * CHUNK + 500)
     heard: list[str | bytes] = []
 
@@ -395,13 +402,13 @@ def test_a_file_arrives_in_whole_chunks_and_the_message_after_it(tmp_path: Path)
     (tmp_path / "audio.raw").write_bytes(audio)
     with serving(hear) as url:
         options = ("--audio", str(tmp_path / "audio.raw"), "--audio-rate", "0", "--finish", "end")
-        done = caesura("bridge", url, "--from", "vosk", "--dry-run", *options)
-    assert done.returncode == 0, done.stderr
+        done = terminal.run("bridge", url, "--from", "vosk", "--dry-run", *options)
+    assert done.status == 0, done.err
     assert heard == [audio[:CHUNK], audio[CHUNK : 2 * CHUNK], audio[2 * CHUNK :], "end"]
 
 
-def test_audio_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+def test_audio_that_cannot_be_read_is_said(terminal: Terminal, tmp_path: Path) -> None:
     with serving(lambda connection: connection.recv()) as url:
         for audio in (tmp_path, tmp_path / "none"):
-            done = caesura("bridge", url, "--from", "vosk", "--dry-run", "--audio", str(audio))
-            assert (done.returncode, "cannot be read: " in done.stderr) == (1, True), done.stderr
+            done = terminal.run("bridge", url, "--from", "vosk", "--dry-run", "--audio", str(audio))
+            assert (done.status, "cannot be read: " in done.err) == (1, True), done.err

@@ -234,12 +234,12 @@ def test_punctuate_labels_standard_input_with_the_shipped_model() -> None:
     assert segments[0]["model"]["id"]
 
 
-def test_punctuate_verbatim_is_the_input_byte_for_byte() -> None:
+def test_punctuate_verbatim_is_the_input_byte_for_byte(terminal: Terminal) -> None:
     spoken = "so  um\thow ARE you, today?\n\n yes \n"
-    assert caesura("punctuate", "--output", "verbatim", given=spoken).stdout == spoken
+    assert terminal.run("punctuate", "--output", "verbatim", given=spoken).out == spoken
 
 
-def test_punctuate_writes_text_for_people() -> None:
-    done = caesura("punctuate", given="good morning everybody can you all hear me how are you today\n")
-    assert done.stdout[0] == "G"
-    assert done.stdout.rstrip()[-1] in ".?"
+def test_punctuate_writes_text_for_people(terminal: Terminal) -> None:
+    done = terminal.run("punctuate", given="good morning everybody can you all hear me how are you today\n")
+    assert done.out[0] == "G"
+    assert done.out.rstrip()[-1] in ".?"
