@@ -18,6 +18,7 @@ from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.core.rendering.rendering import Style
 from tests.harness.command import CAESURA, caesura, outside
 from tests.harness.places import ROOT
+from tests.harness.shipped_models import ENGLISH, one_model
 from tests.harness.terminal import Terminal
 
 WORDS = "so we tried it-stop um did it work-ask yes-comma and then we all went home again to sleep on it-stop\n"
@@ -112,7 +113,7 @@ def test_input_that_is_not_utf_8_is_refused_without_traceback() -> None:
         done = subprocess.run(
             [*CAESURA, "punctuate", "--output", "jsonl"],
             cwd=ROOT,
-            env=outside() | {"LC_ALL": locale},
+            env=outside() | {"LC_ALL": locale, "CAESURA_WORKER_MODELS_DIR": str(one_model(ENGLISH))},
             input=b"so\ncaf\xe9",
             capture_output=True,
             check=False,
@@ -126,7 +127,7 @@ def test_input_that_is_not_utf_8_is_refused_without_traceback() -> None:
 
 def test_at_a_terminal_punctuate_prompts_and_answers_line_by_line() -> None:
     parent, child = pty.openpty()
-    command = [*CAESURA, "punctuate"]
+    command = [*CAESURA, "punctuate", "--set", f"worker.models_dir={one_model(ENGLISH)}"]
     with subprocess.Popen(
         command, cwd=ROOT, env=outside(), stdin=child, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as run:

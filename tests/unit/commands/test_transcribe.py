@@ -14,6 +14,7 @@ import pytest
 
 from tests.harness.command import CAESURA, outside
 from tests.harness.places import ROOT
+from tests.harness.shipped_models import ENGLISH, one_model
 from tests.harness.terminal import MOVES, Terminal
 
 CALL = """WEBVTT
@@ -185,7 +186,7 @@ def test_events_that_a_session_refuses_are_counted_and_the_status_says_so(termin
 
 def test_a_stream_is_written_while_it_comes() -> None:
     with subprocess.Popen(
-        [*CAESURA, "transcribe", "-", "--no-times"],
+        [*CAESURA, "transcribe", "-", "--no-times", "--set", f"worker.models_dir={one_model(ENGLISH)}"],
         cwd=ROOT,
         env=outside(),
         stdin=subprocess.PIPE,
