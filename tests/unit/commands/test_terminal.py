@@ -207,7 +207,7 @@ def test_hostile_names_in_a_topic_reach_no_terminal(command: tuple[str, ...], br
         "CAESURA_WORKER_SEGMENT_TOPIC": "asr.segments",
     }
     if "--content" in command:  # one of them in a real one
-        written = in_a_terminal(*command, **settings)
+        written = in_a_terminal(*command, **settings)  # type: ignore[arg-type]
     else:
         done = terminal.run(*command, **settings)
         written = done.out + done.err
