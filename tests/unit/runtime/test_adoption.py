@@ -10,9 +10,11 @@ import pytest
 from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.errors import AbortableError, BrokerError
 from caesura.worker.ports.commit_steps import CommitStep
+from caesura.worker.ports.observer import ClaimWaits
 from caesura.worker.ports.records import CommittedOffset, NextOffset
 from caesura.worker.runtime.settings.settings import StartAt
 from tests.harness.crashing import Crash, CrashAt
+from tests.harness.heard import Heard
 from tests.harness.in_memory_world import World
 from tests.harness.speech import event, said
 
@@ -279,6 +281,18 @@ def test_start_at_end_reads_what_came_since_a_worker_that_died_before_its_first_
     world.send(event("ann", 0, "one", session_end=True))
     world.worker(0, start_at=StartAt.LATEST).settle()
     assert said(world.segments()) == ["one"]
+
+
+def test_start_at_end_asks_for_no_end_where_an_offset_is_committed() -> None:
+    world, heard = World(), Heard(ClaimWaits)
+    first = world.worker(start_at=StartAt.LATEST)
+    first.settle()
+    world.send(event("ann", 0, "one", session_end=True))
+    first.settle()
+    first.worker.drain()
+    world.broker.fail("watermarks", BrokerError("its leader is away"))
+    world.worker(1, start_at=StartAt.LATEST, observer=heard).settle()
+    assert heard.events == []
 
 
 _RULES = DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000)

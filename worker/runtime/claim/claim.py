@@ -123,8 +123,9 @@ class Claim:
         partitions = self._source.partition_count(self._timeout_s)
         if partitions != self._partitions:
             return self._park(*count_changed(self._partitions, partitions))
-        latest = self._settings.start_at is StartAt.LATEST
-        committed = self._token.read_committed(self._bounds()[1] if latest else None)
+        committed = self._token.read_committed()
+        if committed is None and self._settings.start_at is StartAt.LATEST and self._token.first_end is None:
+            committed = self._token.read_committed(self._bounds()[1])
         metadata = self._ours(committed)
         if metadata is not None and metadata.partitions != self._partitions:
             return self._park(*count_changed(metadata.partitions, self._partitions))
