@@ -48,9 +48,7 @@ def score_misheard(
     """Print F1 of the marks as a stream, words misheard by rule: 0, 5, 10 and 20 of a hundred."""
     folders = models or [SHIPPED]
     spoken = LANGUAGES[language]
-    if spoken.recipe.misheard is None:
-        raise typer.BadParameter(f"there are no rules of what sounds alike in {language}", param_hint="--language")
-    alike = spoken.recipe.misheard(corpora, starting_model(folders[0], language).vocabulary())
+    alike = spoken.recipe.sounds_alike(corpora, starting_model(folders[0], language).vocabulary())
     usual = MISHEARD_CORPORA if spoken is ENGLISH else spoken.parity_corpora
     engines = [OnnxEngine(folder, threads=threads) for folder in folders]
     figures: list[MisheardFigure] = []

@@ -11,7 +11,8 @@ from rich.progress import Progress
 from caesura.models.commands.options import CORPORA, DATA, Corpora, Corpus, Data, LanguageCode, Vocabulary
 from caesura.models.data.benchmark_corpora import BENCHMARK_MIX
 from caesura.models.data.preparation import prepare, prepare_held_out
-from caesura.models.data.recogniser_errors import ERROR_RATE
+from caesura.models.data.recipes import Recipe
+from caesura.models.data.recogniser_errors import ERROR_RATE, DocumentErrors
 from caesura.models.languages.registry import LANGUAGES
 from caesura.models.networks.pieces import MAX_PIECES, UNKNOWN_PIECE, read_vocabulary
 from caesura.worker.inference.model.wordpiece import WordPiece
@@ -53,14 +54,15 @@ def prepare_text(asked: Prepared) -> None:
 
     scale multiplies the number of words taken of each corpus. What is there already is kept.
     """
-    if asked.errors and LANGUAGES[asked.language].recipe.misheard is None:
-        raise typer.BadParameter(f"there are no rules of what sounds alike in {asked.language}", param_hint="--errors")
     tokenizer = WordPiece(read_vocabulary(asked.vocabulary), max_pieces=MAX_PIECES, unknown=UNKNOWN_PIECE)
-    (_prepare_held_out if asked.held_out else _prepare_training)(asked, tokenizer)
+    recipe, errors = LANGUAGES[asked.language].recipe, None
+    if asked.errors:
+        alike = recipe.sounds_alike(asked.corpora, tokenizer.vocabulary)
+        errors = DocumentErrors(alike, asked.errors, asked.error_rate if asked.held_out else ERROR_RATE)
+    (_prepare_held_out if asked.held_out else _prepare_training)(asked, recipe, tokenizer, errors)
 
 
-def _prepare_held_out(asked: Prepared, tokenizer: WordPiece) -> None:
-    recipe = LANGUAGES[asked.language].recipe
+def _prepare_held_out(asked: Prepared, recipe: Recipe, tokenizer: WordPiece, errors: DocumentErrors | None) -> None:
     for counts in prepare_held_out(
         recipe,
         asked.corpora,
@@ -68,21 +70,19 @@ def _prepare_held_out(asked: Prepared, tokenizer: WordPiece) -> None:
         tokenizer,
         asked.corpus or [*recipe.mix, *recipe.chooses],
         max_words=asked.max_words,
-        errors=asked.errors,
-        rate=asked.error_rate,
+        errors=errors,
     ):
         print(f"{counts.corpus}: {counts.documents} documents, {counts.words} words")
 
 
-def _prepare_training(asked: Prepared, tokenizer: WordPiece) -> None:
-    recipe = LANGUAGES[asked.language].recipe
+def _prepare_training(asked: Prepared, recipe: Recipe, tokenizer: WordPiece, errors: DocumentErrors | None) -> None:
     taken = BENCHMARK_MIX if asked.benchmark else recipe.mix
     if unknown := set(asked.corpus or ()) - set(taken):
         raise typer.BadParameter(f"{', '.join(sorted(unknown))}: not among {', '.join(taken)}", param_hint="--corpus")
     mix = {name: int(words * asked.scale) for name, words in taken.items() if name in (asked.corpus or taken)}
     with Progress() as bar:
         task = bar.add_task("corpora", total=len(mix))
-        for counts in prepare(recipe, asked.corpora, asked.data, tokenizer, mix, seed=asked.seed, errors=asked.errors):
+        for counts in prepare(recipe, asked.corpora, asked.data, tokenizer, mix, seed=asked.seed, errors=errors):
             bar.advance(task)
             bar.print(
                 f"{counts.corpus}: {counts.documents} documents, {counts.words} words and {counts.inserted_words} "

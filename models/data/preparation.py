@@ -15,7 +15,7 @@ from caesura.models.data.aligned_words import AlignedDocument
 from caesura.models.data.corpora import place
 from caesura.models.data.packing import pack
 from caesura.models.data.recipes import Recipe
-from caesura.models.data.recogniser_errors import ERROR_RATE, MisheardWords
+from caesura.models.data.recogniser_errors import DocumentErrors
 from caesura.worker.inference.model.wordpiece import WordPiece
 
 MAX_SHARED = 3
@@ -75,14 +75,6 @@ def training_documents(
             return
 
 
-def _misheard(
-    documents: Iterable[AlignedDocument], misheard: MisheardWords, share: float, seed: int, rate: float = ERROR_RATE
-) -> Iterator[AlignedDocument]:
-    for document in documents:
-        rng = random.Random(f"{seed} {document.name}")
-        yield misheard.heard(document, rng, rate=rate) if rng.random() < share else document
-
-
 def held_out(recipe: Recipe, corpora: Path, corpus: str, *, max_words: int) -> list[AlignedDocument]:
     """Return the first ``max_words`` words of a corpus's held-out documents."""
     kept: list[AlignedDocument] = []
@@ -94,7 +86,7 @@ def held_out(recipe: Recipe, corpora: Path, corpus: str, *, max_words: int) -> l
     return kept
 
 
-def prepare_held_out(  # noqa: PLR0913 - what is read, whence, whither
+def prepare_held_out(
     recipe: Recipe,
     corpora: Path,
     out: Path,
@@ -102,18 +94,13 @@ def prepare_held_out(  # noqa: PLR0913 - what is read, whence, whither
     corpora_names: Sequence[str],
     *,
     max_words: int,
-    errors: float = 0.0,
-    rate: float = ERROR_RATE,
+    errors: DocumentErrors | None = None,
 ) -> Iterator[CorpusCounts]:
-    """Pack the held-out documents of some corpora, ``max_words`` of each; yield what was read of each.
-
-    errors: the share of the documents with a recogniser's errors, ``rate`` of them a word.
-    """
-    misheard = recipe.misheard(corpora, tokenizer.vocabulary) if errors and recipe.misheard else None
+    """Pack the held-out documents of some corpora, ``max_words`` of each; yield what was read of each."""
     for corpus in corpora_names:
         documents = held_out(recipe, corpora, corpus, max_words=max_words)
         counts = CorpusCounts(corpus, len(documents), sum(len(document.words) for document in documents))
-        heard = documents if misheard is None else _misheard(documents, misheard, errors, 1, rate)
+        heard = documents if errors is None else errors.heard(documents, seed=1)
         pack(heard, tokenizer).save(out / f"{corpus}.npz")
         yield counts
 
@@ -126,13 +113,9 @@ def prepare(
     mix: dict[str, int],
     *,
     seed: int,
-    errors: float = 0.0,
+    errors: DocumentErrors | None = None,
 ) -> Iterator[CorpusCounts]:
-    """Pack each corpus of ``mix`` to ``out/<corpus>.npz`` unless that is there; yield the counts of each.
-
-    errors: the share of the documents that carry a recogniser's errors (``recogniser_errors``).
-    """
-    misheard = recipe.misheard(corpora, tokenizer.vocabulary) if errors and recipe.misheard else None
+    """Pack each corpus of ``mix`` to ``out/<corpus>.npz`` unless that is there; yield the counts of each."""
     tests = SharedText(recipe.tests(corpora))
     for corpus, max_words in mix.items():
         path, report = out / f"{corpus}.npz", out / f"{corpus}.json"
@@ -141,8 +124,8 @@ def prepare(
             continue
         counts = CorpusCounts(corpus)
         documents = training_documents(corpora, recipe, corpus, tests, max_words, counts, seed=seed)
-        if misheard is not None:
-            documents = _misheard(documents, misheard, errors, seed)
+        if errors is not None:
+            documents = errors.heard(documents, seed=seed)
         pack(documents, tokenizer).save(path)
         report.write_text(json.dumps(asdict(counts)))
         yield counts

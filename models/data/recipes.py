@@ -15,6 +15,7 @@ from typing import Protocol
 from caesura.models.data.aligned_words import AlignedDocument
 from caesura.models.data.corpora import place
 from caesura.models.data.recogniser_errors import MisheardWords
+from caesura.worker.errors import FatalError
 
 DISFLUENT_SHARE = 0.45
 """Of the sentences of a fluent corpus, those that disfluencies are inserted into."""
@@ -49,6 +50,12 @@ class Recipe:
     tests: Callable[[Path], Iterator[Sequence[str]]]
     chooses: tuple[str, ...] = ()
     misheard: Callable[[Path, Sequence[str]], MisheardWords] | None = None
+
+    def sounds_alike(self, corpora: Path, vocabulary: Sequence[str]) -> MisheardWords:
+        """Return what sounds alike, as ``misheard`` tells. FatalError where no rule tells."""
+        if self.misheard is None:
+            raise FatalError("there are no rules of what sounds alike in this language")
+        return self.misheard(corpora, vocabulary)
 
 
 def is_held_out(corpus: str, document_name: str) -> bool:

@@ -16,7 +16,7 @@ import random
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from caesura.models.data.aligned_words import UNKNOWN, AlignedDocument
@@ -101,3 +101,18 @@ class MisheardWords:
             elif _SWALLOWED <= kind < _SWALLOWED + _HEARD and mark == Punctuation.NONE and tag == Disfluency.O:
                 out.add(rng.choice(self._sounds.added), Punctuation.NONE, Disfluency.O)
         return out
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentErrors:
+    """A recogniser's errors in a share of some documents. rate: errors a word."""
+
+    alike: MisheardWords
+    share: float
+    rate: float = ERROR_RATE
+
+    def heard(self, documents: Iterable[AlignedDocument], *, seed: int) -> Iterator[AlignedDocument]:
+        """Yield the documents, that share of them as a recogniser may have heard it; the same ones for a seed."""
+        for document in documents:
+            rng = random.Random(f"{seed} {document.name}")
+            yield self.alike.heard(document, rng, rate=self.rate) if rng.random() < self.share else document

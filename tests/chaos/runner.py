@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
+from typing_extensions import override
 
 from caesura.schemas.codec import decode_segment
 from caesura.worker.errors import CaesuraError
@@ -25,6 +26,7 @@ from tests.chaos.samples import Samples
 from tests.chaos.schedule import CHANGES, NEW, SPOILS, Fault, draw_faults
 from tests.chaos.timed import TIMERS
 from tests.chaos.world import DEPLOYMENT, WORKERS_AT_START, ChaosWorld
+from tests.harness.background import BackgroundLoop
 from tests.harness.checker import Adopted, Output, Violation, check
 from tests.harness.producers import Sent
 from tests.harness.reference import Origin, undisturbed
@@ -58,10 +60,11 @@ def left_by(world: ChaosWorld, complaints: list[str]) -> Left | None:
     return Left(words=words, output=output, kept=kept)
 
 
-class Watch:
+class Watch(BackgroundLoop):
     """Reads the segments topic with ``read_committed`` in a thread of its own; past the proxies."""
 
     def __init__(self, bootstrap: str, topic: str, partitions: int) -> None:
+        super().__init__("watch")
         self._consumer = Consumer(
             {
                 "bootstrap.servers": bootstrap,
@@ -75,17 +78,11 @@ class Watch:
         self._consumer.assign([TopicPartition(topic, partition, 0) for partition in range(partitions)])
         self._came: dict[int, list[tuple[int, float]]] = defaultdict(list)
         self._guard = threading.Lock()
-        self._closing = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="watch", daemon=True)
         self.words = 0
 
-    def start(self) -> None:
-        self._thread.start()
-
+    @override
     def close(self) -> None:
-        self._closing.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        super().close()
         self._consumer.close()
 
     def recovered_s(self, partition: int, wall_ms: int) -> float | None:
@@ -97,6 +94,7 @@ class Watch:
     def all_recovered(self, partitions: Collection[int], wall_ms: int) -> bool:
         return all(self.recovered_s(partition, wall_ms) is not None for partition in partitions)
 
+    @override
     def _run(self) -> None:
         while not self._closing.is_set():
             for message in self._consumer.consume(200, 0.1):

@@ -4,39 +4,31 @@ from __future__ import annotations
 
 import contextlib
 import statistics
-import threading
 import time
 from collections.abc import Callable, Collection
 from pathlib import Path
 
 import redis
+from typing_extensions import override
 
 from caesura.worker.sizing.resident_memory import resident_bytes
+from tests.harness.background import BackgroundLoop
 
 _EVERY_S = 5.0
 
 
-class Samples:
+class Samples(BackgroundLoop):
     """pids: the workers that live now. addresses: of Redis, ``host:port``."""
 
     def __init__(
         self, pids: Callable[[], Collection[int]], addresses: Callable[[], Collection[str]], file: Path | None
     ) -> None:
+        super().__init__("samples")
         self._pids = pids
         self._addresses = addresses
         self._file = file
-        self._closing = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="samples", daemon=True)
         self._resident_kib: list[int] = []
         self._redis_kib: list[int] = []
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def close(self) -> None:
-        self._closing.set()
-        if self._thread.is_alive():
-            self._thread.join()
 
     @property
     def growth(self) -> dict[str, float]:
@@ -44,6 +36,7 @@ class Samples:
         found = {"resident": self._resident_kib, "redis": self._redis_kib}
         return {name: round(_growth(values), 3) for name, values in found.items() if len(values) >= 8}
 
+    @override
     def _run(self) -> None:
         began_s = time.monotonic()
         while not self._closing.wait(_EVERY_S):

@@ -1,4 +1,4 @@
-"""A server of a test's own, run in a thread beside it."""
+"""What runs in a thread beside a test: a server, or a loop of its own."""
 
 from __future__ import annotations
 
@@ -26,3 +26,22 @@ def in_background(server: Server) -> Iterator[None]:
     finally:
         server.shutdown()
         thread.join()
+
+
+class BackgroundLoop:
+    """A thread of a test's own, from ``start`` to ``close``. A subclass has ``_run``, until ``_closing`` is set."""
+
+    def __init__(self, name: str) -> None:
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        self._closing.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        raise NotImplementedError

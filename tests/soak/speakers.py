@@ -9,11 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from confluent_kafka import Consumer, Producer, TopicPartition
+from typing_extensions import override
 
 from caesura.schemas.codec import decode_segment, encode_event
 from caesura.schemas.events import Word, WordsEvent
 from caesura.schemas.segments import Segment
 from caesura.worker.core.partition.partitioning import murmur2_partition
+from tests.harness.background import BackgroundLoop
 
 _OPEN_SESSIONS = 400
 _WORDS_AN_EVENT = 8
@@ -97,10 +99,11 @@ class Speakers:
         return not ends
 
 
-class Listener:
+class Listener(BackgroundLoop):
     """A ``read_committed`` reader in a thread of its own. What it remembers of a session it drops at its end."""
 
     def __init__(self, bootstrap: str, topic: str, partitions: int, heard: Callable[[int], None]) -> None:
+        super().__init__("listener")
         self._consumer = Consumer(
             {
                 "bootstrap.servers": bootstrap,
@@ -113,19 +116,15 @@ class Listener:
         self._consumer.assign([TopicPartition(topic, partition, 0) for partition in range(partitions)])
         self._heard = heard
         self._reached: dict[str, tuple[int, int]] = {}
-        self._closing = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="listener", daemon=True)
         self.ended_s: dict[str, float] = {}
         self.wrong: list[str] = []
 
-    def start(self) -> None:
-        self._thread.start()
-
+    @override
     def close(self) -> None:
-        self._closing.set()
-        self._thread.join()
+        super().close()
         self._consumer.close()
 
+    @override
     def _run(self) -> None:
         while not self._closing.is_set():
             words = 0

@@ -31,7 +31,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from caesura.worker.errors import FatalError
 from caesura.worker.telemetry.connection_limits import ConnectionLimits, LimitedSocket, most_sockets
 from caesura.worker.telemetry.health import Health
-from caesura.worker.telemetry.read_turns import PIECE_BYTES, ReadTurn
+from caesura.worker.telemetry.read_turns import ReadTurn, next_piece
 
 
 class HttpProtocol(H11Protocol):
@@ -89,9 +89,7 @@ class HttpProtocol(H11Protocol):
                 self._has_more = False
                 self.handle_events()
             elif self._unread and not self.flow.read_paused:
-                piece = bytes(self._unread[:PIECE_BYTES])
-                del self._unread[:PIECE_BYTES]
-                super().data_received(piece)
+                super().data_received(next_piece(self._unread))
         finally:
             self._reads = False
         if self.transport.get_protocol() is not self:

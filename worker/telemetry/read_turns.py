@@ -23,6 +23,13 @@ _FORGIVEN_SHARE = 0.1
 """What was used is forgotten at this share of a processor."""
 
 
+def next_piece(unread: bytearray) -> bytes:
+    """Take what is read in one turn of what has come."""
+    piece = bytes(unread[:PIECE_BYTES])
+    del unread[:PIECE_BYTES]
+    return piece
+
+
 class ReadTurn:
     """One connection's place. read: reads a piece; it may ask for the next turn."""
 

@@ -19,6 +19,7 @@ from caesura.models.data.iwslt import read_iwslt
 from caesura.models.data.packing import PackedText, pack
 from caesura.models.data.preparation import CorpusCounts, SharedText, held_out, prepare, prepare_held_out
 from caesura.models.data.recipes import is_held_out
+from caesura.models.data.recogniser_errors import DocumentErrors, MisheardWords
 from caesura.models.data.resident_text import IGNORED, ResidentText, batches
 from caesura.models.languages.english import ENGLISH
 from caesura.schemas.labels import Disfluency, Punctuation
@@ -67,8 +68,9 @@ def test_no_document_is_both_held_out_and_trained_on(tmp_path: Path) -> None:
 def test_a_share_of_the_documents_carries_a_recognisers_errors(tmp_path: Path) -> None:
     folder = made_up_corpora(tmp_path)
     prepared(folder, tmp_path / "plain")
+    errors = DocumentErrors(MisheardWords(tokenizer().vocabulary), share=0.5)
     (counts,) = prepare(
-        ENGLISH.recipe, folder, tmp_path / "half", tokenizer(), {"changelog": 10**6}, seed=1, errors=0.5
+        ENGLISH.recipe, folder, tmp_path / "half", tokenizer(), {"changelog": 10**6}, seed=1, errors=errors
     )
     plain, half = (PackedText.load(tmp_path / name / "changelog.npz") for name in ("plain", "half"))
     assert counts.words + counts.inserted_words == plain.words
@@ -103,11 +105,8 @@ def test_held_out_documents_are_packed_clean_and_misheard(tmp_path: Path) -> Non
     folder = made_up_corpora(tmp_path)
     clean, misheard = tmp_path / "clean", tmp_path / "misheard"
     (counts,) = prepare_held_out(ENGLISH.recipe, folder, clean, tokenizer(), ["changelog"], max_words=200)
-    list(
-        prepare_held_out(
-            ENGLISH.recipe, folder, misheard, tokenizer(), ["changelog"], max_words=200, errors=1.0, rate=0.5
-        )
-    )
+    errors = DocumentErrors(MisheardWords(tokenizer().vocabulary), share=1.0, rate=0.5)
+    list(prepare_held_out(ENGLISH.recipe, folder, misheard, tokenizer(), ["changelog"], max_words=200, errors=errors))
     read, heard = PackedText.load(clean / "changelog.npz"), PackedText.load(misheard / "changelog.npz")
     assert counts.words == read.words == 200
     assert read.pieces.tolist() != heard.pieces.tolist()

@@ -187,7 +187,7 @@ def test_the_command_scores_a_folder_s_english_model_on_held_out_text(tmp_path: 
     assert refused.exit_code == 2
     assert "--rate" in refused.output
     refused = CliRunner().invoke(app, [*command, "--language", "zh"])
-    assert "no rules of what sounds alike in zh" in " ".join(refused.output.replace("│", " ").split())
+    assert "no rules of what sounds alike" in refused.output
 
 
 @pytest.mark.parametrize("rate", [0.0, 1.0])

@@ -105,10 +105,7 @@ class SegmentWriter:
     written: list[OutSegment] = field(default_factory=list)
 
     def note_event(self, event: WordsEvent, origin: Origin) -> None:
-        """Take note of the record that is being applied, and of what passes through: the latest value given counts.
-
-        The trace context of an event with words, or of the last one, is kept until its words are published.
-        """
+        """Take note of the record that is being applied, and of what passes through: the latest value given counts."""
         self.last_offset, self.last_appended_ms = origin.offset, origin.appended_ms
         self.last_polled_ms = origin.polled_ms
         if event.targets is not None:
@@ -124,8 +121,7 @@ class SegmentWriter:
             self.channel = event.channel
         if event.attributes is not None:
             self.attributes = event.attributes
-        if origin.trace and (event.words or event.session_end):
-            self.traces = (*self.traces, (origin.offset, origin.trace))[-_MAX_TRACES:]
+        self.traces = traces_with(self.traces, event, origin.offset, origin.trace)
 
     def note_gap(self, gap: PassedGap, pieces_ahead: int) -> None:
         """Take note of a gap that lies after ``pieces_ahead`` pieces that are not published yet.
@@ -241,6 +237,18 @@ class SegmentWriter:
         kept = () if segment.session_end else self.traces
         self.traces = tuple(one for one in kept if one[0] >= last_offset)
         return taken
+
+
+def traces_with(
+    traces: tuple[tuple[int, str], ...], event: WordsEvent, offset: int, trace: str
+) -> tuple[tuple[int, str], ...]:
+    """Return a session's trace contexts, by record offset, with that of an event whose words wait for a segment.
+
+    The event that ends the session waits too, for the closing record. trace: "" where there is none.
+    """
+    if not trace or not (event.words or event.session_end):
+        return traces
+    return (*traces, (offset, trace))[-_MAX_TRACES:]
 
 
 @lru_cache(maxsize=64)

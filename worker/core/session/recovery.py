@@ -36,6 +36,7 @@ from caesura.schemas.state import (
     SessionState,
     Unit,
 )
+from caesura.worker.core.decoding.segment_writer import traces_with
 from caesura.worker.core.language.rules import primary_language
 from caesura.worker.core.language.words import SegmenterFactory, WhitespaceSegmenter, as_unit, cut_piece, whole_piece
 
@@ -59,7 +60,7 @@ class Recovery:
         self._record = record
         self._segmenters = segmenters
         self._units: list[Unit] = []
-        self._traces: list[tuple[int, str]] = []
+        self._traces: tuple[tuple[int, str], ...] = ()
         self._given = record.start_code_point
         self._accepted: tuple[int, int] | None = None
         self._begun = record.start_offset is None
@@ -95,8 +96,7 @@ class Recovery:
             if number <= self._accepted:
                 return
         self._accepted = number
-        if trace and event.words:
-            self._traces.append((offset, trace))
+        self._traces = traces_with(self._traces, event, offset, trace)
         self._begun = self._begun or offset == start
         first = self._record.start_position if offset == start else 0
         for position, word in enumerate(event.words[first:], start=first):
@@ -153,7 +153,7 @@ class Recovery:
             decoding=decoding,
             buffer=words,
             held=held,
-            traces=tuple(self._traces),
+            traces=self._traces,
         )
 
     def _take_stored(self, stored: SessionState) -> None:
@@ -165,7 +165,7 @@ class Recovery:
         cut = next((piece.unit_start for piece in pieces if (piece.offset, piece.position) == start), 0)
         if start in units and cut <= self._given:
             self._units = [units[place] for place in places[places.index(start) :]]
-            self._traces = list(stored.traces)
+            self._traces = stored.traces
             self._begun = True
             self._accepted = (stored.admission.epoch, stored.admission.next_seq - 1)
 

@@ -236,16 +236,18 @@ class PartitionSaves:
             self._wait(SaveOutcome.REFUSED)
             self.refused = self._has_landed
             self._start_full()
-        elif done.id is not None:
-            self._landed(done.id, done.began_s)
+        else:
+            self._landed(done)
 
-    def _landed(self, checkpoint: CheckpointId, began_s: float) -> None:
-        self._follows, self._has_landed = [checkpoint], True
+    def _landed(self, done: _UnderWay) -> None:
+        if done.id is None:  # a piece, which was put aside
+            return
+        self._follows, self._has_landed = [done.id], True
         self._landed_s, self._wait_s = self._clock.monotonic_s(), _FIRST_WAIT_S
-        if self._last is not None and self._last.id == checkpoint:
+        if self._last is not None and self._last.id == done.id:
             self._last = self._behind_since_s = None
         else:
-            self._behind_since_s = began_s
+            self._behind_since_s = done.began_s
         self._observer.note(CommitStepReached(step=CommitStep.SAVED))
         self._tell(SaveOutcome.LANDED)
 

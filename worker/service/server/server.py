@@ -28,7 +28,7 @@ from caesura.worker.service.server.rate_limit import RateLimit
 from caesura.worker.settings.serving import ServeSettings
 from caesura.worker.telemetry.connection_limits import ConnectionLimits, LimitedSocket, most_sockets
 from caesura.worker.telemetry.http_server import HttpProtocol, HttpServer
-from caesura.worker.telemetry.read_turns import PIECE_BYTES, ReadTurn
+from caesura.worker.telemetry.read_turns import PIECE_BYTES, ReadTurn, next_piece
 
 _MAX_WAITING_SOCKETS = 256
 """Beside as many as may be let in: requests, and WebSockets whose opening has not come."""
@@ -217,8 +217,7 @@ class _WebSocketProtocol(WebSocketsSansIOProtocol):
 
     def _read(self) -> None:
         if self._unread and not self._waits and not self.transport.is_closing():
-            piece = bytes(self._unread[:PIECE_BYTES])
-            del self._unread[:PIECE_BYTES]
+            piece = next_piece(self._unread)
             self._early_bytes += 0 if self._admitted else len(piece)
             super().data_received(piece)
             self._heard = self._heard or len(self.conn.reader.buffer) > _LONGEST_CONTROL_FRAME
