@@ -22,7 +22,7 @@ from caesura.worker.ports.engine import Engine
 
 BENCHMARKS = {"REF": "test2011", "ASR": "test2011asr"}
 DEV_HALVES = {"dev2012, tuning half": True, "dev2012, reported half": False}
-_TAGGED = ("rev16", "disfl_qa", "parisstories", "parisstories.dev")
+_TAGGED = ("rev16", "disfl_qa", "parisstories", "parisstories.dev", "coser", "disco_de", "disco_fr")
 """Corpora whose disfluencies people labelled."""
 
 HELD_OUT = (

@@ -62,8 +62,8 @@ def european(
 ) -> Language:
     """Return a language whose corpora ``text`` reads. mix: words of each corpus.
 
-    one_in: of a corpus with few documents, one of how many is held out. tagged: corpora with people's labels of
-    disfluencies, and the file of each. sounds: what sounds alike.
+    one_in: of a corpus with few documents, one of how many is held out; 1: it is only scored. tagged: corpora with
+    people's labels of disfluencies, and the file of each. sounds: what sounds alike.
     """
     documents = partial(_documents, text, one_in, tagged)
     calls = {f"calls_{text.language}": _CALL_WORDS} if has_frames(text.language) else {}
@@ -156,14 +156,21 @@ def _part(document_name: str, every: int) -> str:
 
 
 def _read_tagged(folder: Path, corpus: str, file: str) -> Iterator[AlignedDocument]:
-    """Yield speech that people tagged: a line an utterance, ``words`` with RM, IM or O, ``marks`` and the ``end``."""
+    """Yield speech that people tagged: a line an utterance, ``words`` with RM, IM or O, ``marks`` and the ``end``.
+
+    A line without an ``id`` is a document of its own, and its marks are the words' last characters. One without words
+    could not be aligned.
+    """
     with lzma.open(folder / f"{file}.jsonl.xz", "rt", encoding="utf-8") as lines:
-        records = [json.loads(line) for line in lines]
+        read = ({"id": f"{number}_", **json.loads(line)} for number, line in enumerate(lines))
+        records = [record for record in read if "words" in record]
     for name, told in groupby(records, key=lambda record: record["id"].rpartition("_")[0]):
         document = AlignedDocument(corpus, name)
         for record in told:
             before = ""
-            for (word, kind), mark in zip(record["words"], [*record["marks"][:-1], record["end"]], strict=True):
+            written = [word[-1:] for word, _ in record["words"]]
+            marks = [*record.get("marks", written)[:-1], record.get("end", written[-1])]
+            for (word, kind), mark in zip(record["words"], marks, strict=True):
                 view = model_view(word)
                 if view:
                     tag = _TAGS[kind][kind == before] if kind in _TAGS else Disfluency.O

@@ -71,8 +71,8 @@ _TEXT = RunningText(
 FRENCH = european(
     _TEXT,
     {"assemblee_mariage": 700_000, "fredsum_debats": 300_000, "parisstories": 60_000},
-    one_in={"assemblee_mariage": 8, "fredsum_debats": 10, "parisstories": 5},
-    tagged={"parisstories": "ud_parisstories_labelled"},
+    one_in={"assemblee_mariage": 8, "fredsum_debats": 10, "parisstories": 5, "disco_fr": 1},
+    tagged={"parisstories": "ud_parisstories_labelled", "disco_fr": "disco_labelled_eval"},
     parity_corpora=("assemblee_mariage", "fredsum_debats"),
     sounds=Sounds(
         same=(

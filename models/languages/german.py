@@ -85,8 +85,8 @@ _TEXT = RunningText(
 GERMAN = european(
     _TEXT,
     {"bundestag_fragen": 2_200_000, "bundestag_debatten": 2_800_000, "nationalrat_at": 450_000},
-    one_in={"nationalrat_at": 20},
-    tagged={},
+    one_in={"nationalrat_at": 20, "disco_de": 1},
+    tagged={"disco_de": "disco_labelled_eval"},
     parity_corpora=("bundestag_fragen", "bundestag_debatten"),
     sounds=Sounds(
         same=(

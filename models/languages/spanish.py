@@ -77,8 +77,8 @@ _TEXT = RunningText(
 SPANISH = european(
     _TEXT,
     {"mananeras_mx": 2_700_000, "congreso_es": 2_000_000, "discursos_ar": 500_000},
-    one_in={"discursos_ar": 25},
-    tagged={},
+    one_in={"discursos_ar": 25, "coser": 1},
+    tagged={"coser": "ud_coser_labelled_test"},
     parity_corpora=("congreso_es", "mananeras_mx"),
     sounds=Sounds(
         same=(("x", "ks"), ("ch", "x"), ("ll", "y"), ("v", "b"), ("qu|gu(?=[eiéí])", "k"), ("c(?=[eiéí])", "s")),

@@ -14,6 +14,7 @@ from caesura.worker.core.decoding.buffer import Buffer
 from caesura.worker.core.decoding.context import DecodingContext
 from caesura.worker.core.decoding.corrections import pieces_among, take_back_pieces
 from caesura.worker.core.decoding.european_guard import keep_european_numbers_whole
+from caesura.worker.core.decoding.european_repairs import tag_european_repairs
 from caesura.worker.core.decoding.kept_numbers import marks_around_numbers
 from caesura.worker.core.decoding.kept_words import join_answers, may_answer
 from caesura.worker.core.decoding.tag_questions import mark_tag_questions
@@ -133,7 +134,7 @@ class BufferLabels:
         else:
             labels = answer
         if labels is not None and self.model is not None:
-            labels = self._without_pieces(labels, first, lang)
+            labels = self._with_repairs(labels, first, lang)
         if labels is not None and punctuation and self.model is not None:
             labels = self._with_whole_phrases(labels, first, lang)
         if labels is None or not self._context.looks_ahead:
@@ -144,14 +145,21 @@ class BufferLabels:
         )
         return labels.part(0, end - first)
 
-    def _without_pieces(self, labels: Labels, first: int, lang: str) -> Labels:
-        end = first + len(labels)
-        if primary_language(lang) in EUROPEAN or not pieces_among(self._buffer.views, first, end):
+    def _with_repairs(self, labels: Labels, first: int, lang: str) -> Labels:
+        """Return the labels with the tags that rules add."""
+        views, end, language = self._buffer.views, first + len(labels), primary_language(lang)
+        if language not in EUROPEAN and not pieces_among(views, first, end):
             return labels
         known = self._buffer.labels.disfluency[:first] or bytes(first)
         before = labels.disfluency or bytes(len(labels))
         tags = bytearray(known + before)
-        take_back_pieces(self._buffer.views, tags, first)
+        if language in EUROPEAN:
+            marks = (self._buffer.labels.punctuation[:first] or bytes(first)) + (
+                labels.punctuation or bytes(len(labels))
+            )
+            tag_european_repairs(views, tags, marks, first, language)
+        else:
+            take_back_pieces(views, tags, first)
         return labels if tags[first:] == before else replace(labels, disfluency=before).with_tags(bytes(tags[first:]))
 
     def _with_whole_phrases(self, labels: Labels, first: int, lang: str) -> Labels:

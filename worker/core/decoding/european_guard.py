@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from caesura.schemas.labels import SENTENCE_ENDS, Punctuation
+from caesura.worker.core.decoding.european_repairs import ARTICLES, EMPHATIC
 from caesura.worker.core.decoding.kept_numbers import opens_sentence
 from caesura.worker.core.decoding.unfrozen_tags import IN_FILLER, IN_REPARANDUM, OUT, UnfrozenTags
 from caesura.worker.core.language.normalisation import word_set
@@ -86,13 +87,6 @@ _AROUND: Mapping[str, _Around] = {
         closing=word_set("par ce cet cette"),
     ),
 }
-
-_EMPHATIC: Mapping[str, frozenset[str]] = {
-    "de": word_set("sehr ja nein doch nie immer viel gut bitte danke hallo lange weit"),
-    "es": word_set("muy ya no sí bien nunca siempre mucho poco casi gracias hola lejos"),
-    "fr": word_set("très oui non si jamais toujours bien trop merci allô loin"),
-}
-"""What may be said twice on purpose, and seldom is by mistake."""
 
 
 def guard_european_tags(words: Sequence[str], tags: bytearray, start: int, end: int, language: str) -> None:
@@ -187,9 +181,13 @@ class _Guard(UnfrozenTags):
         self._words = words
         super().__init__(tags, unfrozen)
         near = range(max(0, unfrozen.start - _WINDOW), min(len(words), unfrozen.stop + _WINDOW))
-        self._spans = list(_found(words, near, language))
+        self._spans = [
+            span
+            for span in _found(words, near, language)
+            if not ARTICLES[language].issuperset(words[span.begin : span.end])
+        ]
         self._numbered = {place for span in self._spans for place in range(span.begin, span.end)}
-        self._emphatic = _EMPHATIC[language]
+        self._emphatic = EMPHATIC[language]
         self._across = {place: span for span in self._spans for place in range(span.begin + 1, span.end)}
         self._cues = [
             range(place, place + len(term))
@@ -230,7 +228,7 @@ class _Guard(UnfrozenTags):
         return not self._is_repaired(end) and not self._is_said_again(begin, end)
 
     def _is_emphatic(self, begin: int, end: int) -> bool:
-        """Tell whether the words taken back are one word of ``_EMPHATIC``, which is said once more."""
+        """Tell whether the words taken back are one word of ``EMPHATIC``, which is said once more."""
         said = set(self._words[begin : end + 1])
         return len(said) == 1 and end < len(self._words) and said <= self._emphatic
 
