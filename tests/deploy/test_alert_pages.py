@@ -62,11 +62,6 @@ def test_a_sentence_names_only_labels_that_the_expression_keeps() -> None:
         assert named <= (set.union(*grouped) if grouped else {"deployment", "pod", "namespace"}), rule["alert"]
 
 
-def test_links_of_the_alerts_page_exist() -> None:
-    for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", _PAGE.read_text()):
-        assert (DOCS / link).exists(), link
-
-
 def test_the_page_explains_every_reason_why_a_partition_is_parked_or_waits() -> None:
     explained = {name: set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) for name, text in sections().items()}
     assert explained["CaesuraPartitionParked"] == set(ParkReason)

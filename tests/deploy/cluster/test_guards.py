@@ -45,16 +45,6 @@ def test_the_server_takes_every_object_with_every_field(cluster: ControlPlane, n
     assert said.count("serverside-applied") == len(objects)
 
 
-@pytest.mark.parametrize("kind", ["ScaledObject", "PodMonitor", "PrometheusRule", "KafkaTopic", "KafkaUser"])
-def test_the_server_refuses_an_unknown_field(cluster: ControlPlane, namespace: str, kind: str) -> None:
-    one = render(_EVERYTHING).all(kind)[0]
-    one["metadata"]["namespace"] = namespace
-    one["spec"]["noSuchField"] = 1
-    with pytest.raises(Failed) as failed:
-        cluster.apply([one], "--server-side", "--dry-run=server", "--validate=strict")
-    assert "noSuchField" in str(failed.value)
-
-
 def test_the_namespace_refuses_a_pod_that_is_not_restricted(cluster: ControlPlane, namespace: str) -> None:
     release = Release(cluster, namespace)
     root = {"check": {"enabled": False}, "podSecurityContext": {"runAsNonRoot": False, "runAsUser": 0}}

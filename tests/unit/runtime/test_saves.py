@@ -555,8 +555,3 @@ def test_every_exit_status_stands_in_the_help_and_on_the_operators_page() -> Non
         assert re.search(rf"^\| {status.value} \|", table, re.MULTILINE), status
         assert re.search(rf"\b{status.value} ", said.partition("Exit status:")[2]), status
     assert "exit status" in (ROOT / "docs/alerts.md").read_text().lower()
-
-
-@pytest.mark.parametrize("setting", ["worker.ordinal", "kafka.group_instance_id"])
-def test_the_page_names_the_settings_that_make_a_second_worker_of_one_name(setting: str) -> None:
-    assert f"`{setting}`" in (ROOT / "docs/operations.md").read_text().partition("### Exit status")[2]
