@@ -12,20 +12,26 @@ from caesura.schemas.segments import SegmentWord
 from caesura.worker.adapters.onnx.engine import OnnxEngine
 from caesura.worker.core.numbers.european_numbers import EUROPEAN, european_numbers
 from caesura.worker.core.numbers.number_span import NumberKind
-from tests.harness.places import SHIPPED
+from tests.harness.shipped_models import one_model
 
-MODELS = [("en", "en-ct-12x384"), ("en", "en-ct-3x384"), ("zh", "zh-ct-6x768"), ("zh", "zh-ct-4x512")]
+MODELS = [
+    ("en", "en-ct-12x384"),
+    ("en", "en-ct-3x384"),
+    ("zh", "zh-ct-6x768"),
+    ("zh", "zh-ct-4x512"),
+    *((language, "eu-ct-12x384") for language in sorted(EUROPEAN)),
+]
 
 
 @pytest.mark.parametrize(("language", "model"), MODELS)
 def test_every_number_goes_out_whole(language: str, model: str) -> None:
-    engine = OnnxEngine(SHIPPED, active=(model,), threads=1)
+    engine = OnnxEngine(one_model(model), active=(model,), threads=1)
     said = list(number_sessions(language, each=3, seed=5))
     published = published_words(engine, [one.words for one in said], language=language)
     found = number_faults(said, published)
     assert found.sentences >= 50
     assert not found.lost
-    assert not found.cut
+    assert not found.cut or language in EUROPEAN
 
 
 def test_a_word_left_out_and_a_stop_inside_are_found() -> None:
@@ -52,11 +58,3 @@ def test_every_european_sentence_holds_a_number_that_is_read_as_one(language: st
         spans = european_numbers(said.words, language)
         assert spans, said.words
         assert not any(span.kind is NumberKind.DIGITS and len(span.value) < 3 for span in spans), said.words
-
-
-@pytest.mark.parametrize("language", sorted(EUROPEAN))
-def test_no_word_of_a_european_number_is_left_out(language: str) -> None:
-    engine = OnnxEngine(SHIPPED, active=("eu-ct-12x384",), threads=1)
-    said = list(number_sessions(language, each=3, seed=5))
-    published = published_words(engine, [one.words for one in said], language=language)
-    assert not number_faults(said, published).lost

@@ -17,7 +17,7 @@ from caesura.models.evaluation.shares import Share
 from caesura.models.evaluation.stop_line import stop_line
 from caesura.schemas.labels import Punctuation
 from caesura.worker.adapters.onnx.engine import OnnxEngine
-from tests.harness.places import SHIPPED
+from tests.harness.shipped_models import one_model
 
 NONE, COMMA, PERIOD, QUESTION = Punctuation.NONE, Punctuation.COMMA, Punctuation.PERIOD, Punctuation.QUESTION
 
@@ -148,7 +148,7 @@ def test_stops_are_counted_by_what_the_text_has_at_the_point() -> None:
 
 
 def test_a_flush_is_no_session_end_and_an_offset_moves_it() -> None:
-    engine = OnnxEngine(SHIPPED, active=("en-ct-3x384",), threads=1)
+    engine = OnnxEngine(one_model("en-ct-3x384"), active=("en-ct-3x384",), threads=1)
     read = document(" ".join(f"she told us that the train to york was late on day {day}." for day in range(20)))
     low, high = (
         stops_on(engine, [read], text="made up", language="en", sentences=20, end_offset=offset) for offset in (0, 20)

@@ -26,6 +26,7 @@ from caesura.worker.inference.model.wordpiece import WordPiece
 from caesura.worker.inference.network.compiled_kernels import CompiledKernels
 from tests.harness.models.networks import LEADING, WORDS, buffers, exported, tiny_config, tiny_network, tokenizer
 from tests.harness.places import SHIPPED
+from tests.harness.shipped_models import one_model
 
 
 def stored(folder: Path) -> StoredModel:
@@ -89,7 +90,7 @@ def test_what_comes_back_passes_the_gate_with_the_export_it_came_from(tmp_path: 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_shipped_weights_come_back_and_label_as_the_worker_does(language: str) -> None:
     shipped = next(model for model in read_models_folder(SHIPPED) if model.manifest.language == language)
-    network, engine = read_network(shipped), OnnxEngine(SHIPPED, threads=1)
+    network, engine = read_network(shipped), OnnxEngine(one_model(shipped.manifest.name), threads=1)
     texts = {
         "en": "so i think we should wait until friday do you know when they open no idea but i can ask them uh today",
         "zh": "我 觉得 我们 应该 等到 星期五 你 知道 他们 什么 时候 开门 吗 不 知道 不过 我 可以 嗯 我 可以 问 一下",
