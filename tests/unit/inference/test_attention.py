@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,7 +16,6 @@ from caesura.worker.inference.attention.compiled_attention import COMPILED, Comp
 from caesura.worker.inference.kv_cache.kv_cache import KVCache, Rows
 from caesura.worker.inference.kv_cache.memory_limit import MemoryLimit
 from tests.harness.parts.lookup import in_ci
-from tests.harness.places import ROOT, SHIPPED
 from tests.unit.inference.attentions import KINDS, LAYERS, OfKind, all_before, attentions, drawn, plain
 
 needs_compiled = pytest.mark.skipif(not COMPILED, reason="nothing was compiled at installation")
@@ -166,24 +164,6 @@ def test_where_there_is_a_compiler_it_was_compiled() -> None:
     if not in_ci() and (compiler is None or _major_version(compiler) < 12):
         pytest.skip("no compiler is here that can")
     assert COMPILED, "python -m pip install -v --no-build-isolation --no-deps --editable . says why"
-
-
-def test_where_nothing_was_compiled_numpy_attends() -> None:
-    """In a process of its own, to which the compiled module is not there."""
-    script = f"""
-import sys
-from pathlib import Path
-sys.modules["caesura.worker.inference.native.attention_kernels"] = None
-from caesura.worker.adapters.onnx.engine import OnnxEngine
-engine = OnnxEngine(Path({str(SHIPPED)!r}), threads=1)
-engine.warm_up()
-for parts in {{engine.compiled_kernels(model.name) for model in engine.models}}:
-    print(parts[0])
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
-    )
-    assert (done.stdout, done.returncode) == ("False\n", 0), done.stderr
 
 
 def _major_version(compiler: str) -> int:
