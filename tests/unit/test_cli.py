@@ -91,12 +91,6 @@ def test_a_mistake_is_answered_with_what_was_meant(terminal: Terminal, arguments
     assert meant in done.err
 
 
-def test_a_mistyped_variable_is_answered_with_what_was_meant(terminal: Terminal) -> None:
-    done = terminal.run("punctuate", given="so\n", CAESURA_DECODING_STEP_WORD="3")
-    assert done.status == 1
-    assert "did you mean CAESURA_DECODING_STEP_WORDS?" in done.err
-
-
 @pytest.mark.parametrize(
     "command", [("worker",), ("check",), ("tail",), ("topics", "create"), ("dead-letters", "list")]
 )

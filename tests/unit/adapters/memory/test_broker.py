@@ -199,12 +199,6 @@ def test_a_zombie_does_not_know_and_its_old_membership_is_refused() -> None:
     publisher.abort(PATIENCE_S)
 
 
-def test_a_topic_that_is_missing_is_named() -> None:
-    source = MemoryWordSource(MemoryBroker(), "no-such-topic")
-    with pytest.raises(FatalError, match="no-such-topic"):
-        source.partition_count(0)
-
-
 def test_a_poll_that_finds_nothing_waits_for_its_whole_time() -> None:
     waited: list[float] = []
     broker = MemoryBroker(wait=waited.append)

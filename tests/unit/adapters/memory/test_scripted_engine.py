@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from caesura.schemas.labels import Labels
 from caesura.worker.adapters.memory.engine import ScriptedEngine
 from caesura.worker.core.language.labelling import LabelRequest
-from caesura.worker.errors import FatalError
 
 words = st.lists(st.sampled_from([f"w{number}" for number in range(9)]), min_size=1, max_size=30)
 
@@ -40,22 +38,3 @@ def test_a_label_depends_on_its_last_look_ahead_word_and_buffer_start() -> None:
     marks, other_marks = _label(engine, said).punctuation, _label(engine, other).punctuation
     assert [marks[place] for place in firsts] != [other_marks[place] for place in firsts]
     assert marks[10:] != _label(engine, said[10:]).punctuation
-
-
-def test_sessions_that_share_a_batch_do_not_show() -> None:
-    engine = ScriptedEngine()
-    requests = [
-        LabelRequest(
-            session=name, model_id="scripted-en@1", buffer_start=0, words=tuple(f"{name}{n}" for n in range(9))
-        )
-        for name in "abc"
-    ]
-
-    assert engine.label(requests) == [engine.label([request])[0] for request in requests]
-
-
-def test_a_model_that_is_not_loaded_is_an_error_that_names_no_word() -> None:
-    with pytest.raises(FatalError, match="gone@1") as error:
-        _label(ScriptedEngine(), ["canary"], model="gone@1")
-
-    assert "canary" not in str(error.value)
