@@ -37,10 +37,14 @@ from tests.harness.models.own_texts import write_files, write_folder
 
 @pytest.fixture
 def start(tmp_path: Path) -> Path:
+    return untaught(tmp_path)
+
+
+def untaught(folder: Path) -> Path:
     """Return a models folder with one tiny model that knows nothing."""
     torch.manual_seed(1)
-    exported(CTTransformer(tiny_config()), tmp_path / "start" / "en", int8=True)
-    return tmp_path / "start"
+    exported(CTTransformer(tiny_config()), folder / "start" / "en", int8=True)
+    return folder / "start"
 
 
 def tune(start: Path, text: Path, out: Path, *options: str) -> Result:
@@ -57,10 +61,19 @@ def looks(out: Path) -> list[float]:
     return [look["share"] for look in json.loads((out / "looks.json").read_text())["looks"]]
 
 
-def test_a_tune_learns_the_marks_and_leaves_a_folder_that_a_worker_loads(start: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    done = tune(start, write_folder(tmp_path / "text"), out, "--id", "mine", "--version", "2", "--epochs", "12")
+@pytest.fixture(scope="module")
+def learnt(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
+    """Return a folder with a text and the models of a tune that learnt it, and what the tune said."""
+    folder = tmp_path_factory.mktemp("learnt")
+    asked = ("--id", "mine", "--version", "2", "--epochs", "12")
+    done = tune(untaught(folder), write_folder(folder / "text"), folder / "out", *asked)
     assert done.exit_code == 0, done.output
+    return folder, done
+
+
+def test_a_tune_learns_the_marks_and_leaves_a_folder_that_a_worker_loads(learnt: tuple[Path, Result]) -> None:
+    folder, done = learnt
+    out = folder / "out"
     assert overall(done, "before") < 40
     assert overall(done, "after") > 75
     assert "better than the model that it began at" in done.output
@@ -106,14 +119,11 @@ def test_models_of_other_languages_come_along_and_the_licence_too(start: Path, t
     assert (out / "models" / "tiny-own-1" / "LICENSE.md").read_text() == "Share alike."
 
 
-def test_a_tune_that_gets_no_better_stops_and_exports_nothing(start: Path, tmp_path: Path) -> None:
+def test_a_tune_that_gets_no_better_stops_and_exports_nothing(learnt: tuple[Path, Result], tmp_path: Path) -> None:
+    folder, _ = learnt
     out = tmp_path / "out"
-    text = write_folder(tmp_path / "text")
-    best = tune(start, text, tmp_path / "first", "--epochs", "12")
-    assert best.exit_code == 0, best.output
-    learned = tmp_path / "first" / "models"
     options = ("--version", "2", "--epochs", "12", "--patience", "2", "--learning-rate", "0.1")
-    done = tune(learned, text, out, *options)
+    done = tune(folder / "out" / "models", folder / "text", out, *options)
     assert done.exit_code != 0
     assert "nothing is exported" in str(done.exception)
     assert len(looks(out)) == 3  # one before training, two that were no better
