@@ -35,7 +35,6 @@ from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.core.language.segmentation import segmenters
 from caesura.worker.core.partition.partitioning import murmur2_partition
 from caesura.worker.ports.observer import SilentObserver
-from caesura.worker.runtime.loop.assembly import assemble
 from caesura.worker.runtime.loop.loop import Worker
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import Partitioner, RuntimeSettings
@@ -134,7 +133,7 @@ def _worker(broker: MemoryBroker, redis: RedisServer, ordinal: int) -> Worker:
         saving=DeferredExecutor(is_deferring=False),
         asking=DeferredExecutor(is_deferring=False),
     )
-    worker = assemble(parts, settings=settings, rules=RULES, segmenters=segmenters)
+    worker = Worker(parts, settings, rules=RULES, segmenters=segmenters)
     worker.start()
     return worker
 

@@ -32,7 +32,6 @@ from caesura.worker.ports.observer import Observer
 from caesura.worker.ports.publisher import Publisher
 from caesura.worker.ports.session_store import SessionStore
 from caesura.worker.ports.tracer import Tracer
-from caesura.worker.runtime.loop.assembly import assemble
 from caesura.worker.runtime.loop.loop import Worker
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import RuntimeSettings, Traces
@@ -160,7 +159,7 @@ def build_worker(  # noqa: PLR0913 - its parts, of which the demo has others
         saving=ThreadPoolExecutor(max_workers=2, thread_name_prefix="saving"),
         asking=ThreadPoolExecutor(max_workers=3, thread_name_prefix="asking"),
     )
-    return assemble(parts, settings=runtime, rules=settings.decoding, segmenters=segmenters)
+    return Worker(parts, runtime, rules=settings.decoding, segmenters=segmenters)
 
 
 def warm_engine(runtime: RuntimeSettings, on_progress: Callable[[], None] = lambda: None) -> ChildEngine:

@@ -46,7 +46,6 @@ from caesura.worker.ports.observer import (
     SilentObserver,
     TookOver,
 )
-from caesura.worker.runtime.loop.assembly import assemble
 from caesura.worker.runtime.loop.loop import Worker
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from tests.chaos.changes import FIRST_VERSION
@@ -151,7 +150,7 @@ def _build(pipeline: Pipeline, redis: dict[str, object], engine: Engine, diary: 
     emission = Emission(str(pipeline.rules.get("emission", Emission.SENTENCE)))
     told = {"routes": frozenset({"de"}), **pipeline.rules, "emission": emission}
     rules = DecodingRules(**told)  # type: ignore[arg-type]
-    return assemble(parts, settings=settings, rules=rules, segmenters=segmenters)
+    return Worker(parts, settings, rules=rules, segmenters=segmenters)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,6 @@ from caesura.worker.ports.records import Record
 from caesura.worker.ports.tentative_publisher import TentativePublisher
 from caesura.worker.ports.tracer import Tracer
 from caesura.worker.runtime.ledger.output_records import ledger_probe
-from caesura.worker.runtime.loop.assembly import assemble
 from caesura.worker.runtime.loop.loop import Worker
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import Route, RuntimeSettings
@@ -157,7 +156,7 @@ class InMemoryWorker:
             tentative=tentative,
             tracer=tracer or Untraced(),
         )
-        self.worker: Worker = assemble(parts, settings=settings, rules=world.rules, segmenters=segmenters)
+        self.worker: Worker = Worker(parts, settings, rules=world.rules, segmenters=segmenters)
 
     def turn(self, times: int = 1) -> None:
         for _ in range(times):

@@ -38,7 +38,6 @@ from caesura.worker.ports.observer import (
     SilentObserver,
 )
 from caesura.worker.ports.publisher import Publisher
-from caesura.worker.runtime.loop.assembly import assemble
 from caesura.worker.runtime.loop.loop import Worker
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import Route, RuntimeSettings
@@ -173,7 +172,7 @@ def build(
         asking=ThreadPoolExecutor(max_workers=3, thread_name_prefix="asking"),
     )
     rules = DecodingRules(**{"routes": frozenset({"de"}), **pipeline.rules})  # type: ignore[arg-type]
-    return parts, assemble(parts, settings=settings, rules=rules, segmenters=segmenters)
+    return parts, Worker(parts, settings, rules=rules, segmenters=segmenters)
 
 
 def _observer(pipeline: Pipeline) -> Observer:

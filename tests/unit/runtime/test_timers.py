@@ -12,7 +12,7 @@ from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.core.partition.partitioning import murmur2_partition
 from caesura.worker.errors import BrokerError
 from caesura.worker.ports.records import EndAnswer
-from caesura.worker.runtime.ledger.leader_question import LeaderQuestion
+from caesura.worker.runtime.partition.partition_timers import LeaderQuestion
 from caesura.worker.runtime.settings.settings import RuntimeSettings
 from caesura.worker.telemetry.health import Health
 from caesura.worker.telemetry.log import make_log

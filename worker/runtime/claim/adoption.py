@@ -22,42 +22,45 @@ _DONE = object()
 
 
 class Adoption:
-    """Reads the ledger, a chunk a turn. finish: is given the keys to forget, and the ledger's end.
-
-    parked: what to say where it cannot be read, or forbids to begin there.
-    """
+    """Reads the ledger, a chunk a turn. finish: is given the keys to forget, and the ledger's end."""
 
     def __init__(
         self,
+        partition: int,
         ledger: LedgerReading,
         *,
         next_offset: int,
         timeout_s: float,
         stall_s: float,
         finish: Callable[[list[str], int], LoadedPartition],
-        parked: Callable[[ParkReason, str], Parked],
     ) -> None:
+        self._partition = partition
         self._ledger = ledger
         self._next_offset = next_offset
         self._steps = ledger.run(chunk_records=_CHUNK_RECORDS, timeout_s=timeout_s, stall_s=stall_s)
         self._finish = finish
-        self._parked = parked
 
     def let_go(self) -> None:
         """Do nothing: no session has come of it."""
 
     def advance(self) -> LoadedPartition | Parked | None:
-        """Do one chunk of the work; None: there is more. RetriableError: claim again."""
+        """Do one chunk of the work; None: there is more. RetriableError: claim again.
+
+        Parked where the ledger cannot be read, or forbids to begin there.
+        """
         try:
             if next(self._steps, _DONE) is not _DONE:
                 return None
         except UnreadableLedgerError as error:
-            return self._parked(ParkReason.LEDGER_UNREADABLE, error.detail(self._next_offset, LedgerSum()))
+            return self._park(ParkReason.LEDGER_UNREADABLE, error.detail(self._next_offset, LedgerSum()))
         begun = self._ledger.begun_through
         if self._next_offset <= begun:
             detail = (
                 f"the offset is {self._next_offset}, and sessions that published began as late as {begun}: their "
                 f"segments would come again under the same names; free is {begun + 1}; see docs/operations.md"
             )
-            return self._parked(ParkReason.OFFSET_FROM_OUTSIDE, detail)
+            return self._park(ParkReason.OFFSET_FROM_OUTSIDE, detail)
         return self._finish(self._ledger.keys_from(self._next_offset), self._ledger.end)
+
+    def _park(self, reason: ParkReason, detail: str) -> Parked:
+        return Parked(partition=self._partition, reason=reason, detail=detail)

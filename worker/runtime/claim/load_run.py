@@ -1,4 +1,4 @@
-"""From a claim to a loaded partition, in pieces: its snapshots are read, or the log is."""
+"""From a claim to a loaded partition, in pieces: the sessions that Redis held are made of their snapshots."""
 
 from __future__ import annotations
 
@@ -11,30 +11,11 @@ from caesura.worker.runtime.checkpoint.redis_sessions import PIECE_SESSIONS
 from caesura.worker.runtime.claim.rebuild import Rebuild
 from caesura.worker.runtime.partition.claim_result import ClaimResult
 from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
-from caesura.worker.runtime.retries.parking import Parked
 from caesura.worker.runtime.settings.totals import SessionTotals
 
 
-class RebuildRun:
-    """A partition on its way back from the log. ``advance`` until it answers something other than None."""
-
-    def __init__(self, rebuild: Rebuild, finish: Callable[[Rebuild], LoadedPartition]) -> None:
-        self._rebuild = rebuild
-        self._finish = finish
-
-    def advance(self) -> LoadedPartition | Parked | None:
-        """Do one chunk of the work. RetriableError: claim again."""
-        if not self._rebuild.advance():
-            return None
-        return self._rebuild.parked or self._finish(self._rebuild)
-
-    def let_go(self) -> None:
-        """Drop what the engine keeps: the partition goes to another member, or is claimed anew."""
-        self._rebuild.let_go()
-
-
 class LoadRun:
-    """A partition whose snapshots are read: open sessions are made, closed ones rest. ``advance`` as ``RebuildRun``'s.
+    """A partition whose snapshots are read: open sessions are made, closed ones rest. ``advance`` as ``Rebuild``'s.
 
     rebuild: what to do where a snapshot cannot be read. finish: is given the session that was spoken to last, too; None
     where there is none.
@@ -46,7 +27,7 @@ class LoadRun:
         sessions: PartitionSessions,
         *,
         finish: Callable[[PartitionSessions, SessionTotals, SessionState | None], LoadedPartition],
-        rebuild: Callable[[ClaimResult], RebuildRun],
+        rebuild: Callable[[ClaimResult], Rebuild],
     ) -> None:
         self._claimed = claimed
         self._sessions = sessions
@@ -56,7 +37,7 @@ class LoadRun:
         self._finish = finish
         self._rebuild = rebuild
 
-    def advance(self) -> LoadedPartition | RebuildRun | None:
+    def advance(self) -> LoadedPartition | Rebuild | None:
         """Make so many sessions; None: there are more."""
         piece = dict(islice(self._left, PIECE_SESSIONS))
         try:

@@ -46,6 +46,7 @@ from caesura.worker.runtime.claim.replayed_time import AppliedRecord, ReplayedTi
 from caesura.worker.runtime.ledger.ledger_check import LedgerCheck
 from caesura.worker.runtime.ledger.ledger_reading import LedgerReading, UnreadableLedgerError
 from caesura.worker.runtime.partition.claim_result import ClaimResult
+from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
 from caesura.worker.runtime.partition.record_decoding import read_event
 from caesura.worker.runtime.retries.parking import Parked
 from caesura.worker.runtime.settings.settings import Partitioner, RuntimeSettings
@@ -93,9 +94,9 @@ class _NotFromThereError(Exception):
 class Rebuild:
     """One partition's rebuild, in chunks, so that the loop goes on polling and other partitions go on working.
 
-    Once ``advance`` has said that it is done: totals, what the sessions add up to; changed: what differs from what is
-    stored, as it would be stored, None for a session that was forgotten; itself None where nothing stored counts.
-    forget: drops what the engine keeps of a session. trace_of: the trace context of a record.
+    finish: is given it once all is done. Then these count: totals, what the sessions add up to; changed, what differs
+    from what is stored, as it would be stored, None for a session that was forgotten; itself None where nothing stored
+    counts. forget: drops what the engine keeps of a session. trace_of: the trace context of a record.
     """
 
     def __init__(  # noqa: PLR0913 - the parts that it works with
@@ -109,10 +110,11 @@ class Rebuild:
         label: Callable[[PartitionSessions], object],
         forget: Callable[[str], object],
         trace_of: Callable[[Record], str],
+        finish: Callable[[Rebuild], LoadedPartition],
     ) -> None:
         self._context = context
         self._stored, self._snapshots = state.stored, state.snapshots
-        self._forget, self._trace_of = forget, trace_of
+        self._forget, self._trace_of, self._finish = forget, trace_of, finish
         self._expected = state.ledger
         self._replay_offset = state.replay_offset
         self._next_offset = state.next_offset
@@ -121,7 +123,7 @@ class Rebuild:
         self._clock = clock
         self._settings = settings
         self._label = label
-        self.parked: Parked | None = None
+        self._parked: Parked | None = None
         self.changed: dict[str, bytes | None] | None = None
         self._begin(ledger_start=None if self._stored is None else self._stored.ledger_end)
         self._steps = self._run()
@@ -150,21 +152,22 @@ class Rebuild:
         for name in self._rebuilt.sessions.awake:
             self._forget(name)
 
-    def advance(self) -> bool:
-        """Do one chunk of the work; True where that was all. RetriableError: begin again with a new rebuild.
+    def advance(self) -> LoadedPartition | Parked | None:
+        """Do one chunk of the work; None: there is more. RetriableError: begin again with a new rebuild.
 
-        Nothing that stands in the log ends it otherwise than by ``parked``, which says what an operator has to fix.
+        Parked says what an operator has to fix of what stands in the log.
         """
         try:
-            return self.parked is not None or next(self._steps, _DONE) is _DONE
+            if self._parked is None and next(self._steps, _DONE) is not _DONE:
+                return None
         except UnreadableLedgerError as error:
             self._park(ParkReason.LEDGER_UNREADABLE, error.detail(self._next_offset, self._expected))
         except NewerVersionError as error:
             self._park(ParkReason.NEWER_EVENT, str(error))
-        return True
+        return self._parked or self._finish(self)
 
     def _park(self, reason: ParkReason, detail: str) -> None:
-        self.parked = Parked(partition=self._context.partition, reason=reason, detail=detail)
+        self._parked = Parked(partition=self._context.partition, reason=reason, detail=detail)
 
     def _run(self) -> Iterator[None]:
         if self._stored is not None:

@@ -17,7 +17,8 @@ from caesura.worker.ports.word_source import RebalanceListener
 from caesura.worker.runtime.checkpoint.staged_checkpoint import StagedCheckpoint
 from caesura.worker.runtime.claim.adoption import Adoption
 from caesura.worker.runtime.claim.claim import Claim
-from caesura.worker.runtime.claim.load_run import LoadRun, RebuildRun
+from caesura.worker.runtime.claim.load_run import LoadRun
+from caesura.worker.runtime.claim.rebuild import Rebuild
 from caesura.worker.runtime.loop.claim_progress import ClaimProgress
 from caesura.worker.runtime.loop.phases import (
     ClaimAttempt,
@@ -52,7 +53,7 @@ class Assignment(RebalanceListener):
         parts: RuntimeAdapters,
         *,
         new_claim: Callable[[int], Claim],
-        load: Callable[[ClaimResult, StepSearch], LoadRun | RebuildRun | Adoption],
+        load: Callable[[ClaimResult, StepSearch], LoadRun | Rebuild | Adoption],
     ) -> None:
         self._source = parts.source
         self._clock = parts.clock

@@ -14,7 +14,8 @@ from caesura.worker.errors import OwnFaultError, RetriableError
 from caesura.worker.ports.observer import ClaimWaits, PartitionClaimed
 from caesura.worker.ports.reasons import ClaimWaitReason, ParkReason
 from caesura.worker.runtime.claim.adoption import Adoption
-from caesura.worker.runtime.claim.load_run import LoadRun, RebuildRun
+from caesura.worker.runtime.claim.load_run import LoadRun
+from caesura.worker.runtime.claim.rebuild import Rebuild
 from caesura.worker.runtime.loop.phases import (
     ClaimAttempt,
     Claiming,
@@ -42,7 +43,7 @@ class ClaimProgress:
         phases: Phases,
         parts: RuntimeAdapters,
         *,
-        load: Callable[[ClaimResult], LoadRun | RebuildRun | Adoption],
+        load: Callable[[ClaimResult], LoadRun | Rebuild | Adoption],
         park: Callable[[Parked], None],
     ) -> None:
         self._phases = phases
@@ -101,7 +102,7 @@ class ClaimProgress:
             self._phases.move(partition, PhaseEvent.SESSIONS_LOST, phase)
         return phase.run.advance() if phase is self._next_rebuilt() else None
 
-    def _claim(self, attempt: ClaimAttempt) -> LoadedPartition | Parked | RebuildRun | Adoption | None:
+    def _claim(self, attempt: ClaimAttempt) -> LoadedPartition | Parked | Rebuild | Adoption | None:
         """Go on with the claim, or with the sessions of what it read."""
         if attempt.loading is None:
             outcome = attempt.claim.advance()
@@ -136,7 +137,7 @@ class ClaimProgress:
         took_s = self._clock.monotonic_s() - attempt.since_s
         self._observer.note(
             PartitionClaimed(
-                partition=partition, verdict=reached.verdict, sessions=reached.session_count, took_s=took_s
+                partition=partition, verdict=reached.verdict, sessions=len(reached.sessions), took_s=took_s
             )
         )
 

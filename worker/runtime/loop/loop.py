@@ -9,7 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from caesura.worker.core.language.rules import DecodingRules
+from caesura.worker.core.language.words import SegmenterFactory
 from caesura.worker.core.partition.partition import PartitionSessions
+from caesura.worker.core.session.batching import BatchLimits
 from caesura.worker.errors import OwnFaultError, RetriableError
 from caesura.worker.ports.observer import LoopMoved, ReadinessReported
 from caesura.worker.runtime.claim.claim import Claim
@@ -41,16 +44,24 @@ _MEMBER_S = 0.1
 
 
 class Worker:
-    """One member of the group. ``run`` it, or ``start`` and ``turn`` it by hand."""
+    """One member of the group. ``run`` it, or ``start`` and ``turn`` it by hand. The engine must be warm."""
 
     def __init__(
-        self, parts: RuntimeAdapters, settings: RuntimeSettings, *, loader: PartitionLoader, labelling: Labelling
+        self, parts: RuntimeAdapters, settings: RuntimeSettings, *, rules: DecodingRules, segmenters: SegmenterFactory
     ) -> None:
         self._parts = parts
         self._settings = settings
         self._clock = parts.clock
         self._observer = parts.observer
-        self._labelling = labelling
+        self._labelling = Labelling(
+            engine=parts.engine,
+            clock=parts.clock,
+            observer=parts.observer,
+            limits=BatchLimits(max_sessions=settings.max_batch_sessions, max_words=settings.max_batch_words),
+        )
+        loader = PartitionLoader(
+            parts=parts, settings=settings, rules=rules, segmenters=segmenters, labelling=self._labelling
+        )
         self._partitions = 0
         self._draining = False
         self._behind = False

@@ -13,13 +13,12 @@ from caesura.worker.core.partition.partition import PartitionSessions
 from caesura.worker.ports.observer import PartitionCaughtUp, PartitionRebuilt
 from caesura.worker.ports.reasons import ClaimVerdict
 from caesura.worker.runtime.claim.adoption import Adoption
-from caesura.worker.runtime.claim.load_run import LoadRun, RebuildRun
+from caesura.worker.runtime.claim.load_run import LoadRun
 from caesura.worker.runtime.claim.rebuild import Rebuild
 from caesura.worker.runtime.ledger.ledger_reading import LedgerReading
 from caesura.worker.runtime.loop.labelling import Labelling
 from caesura.worker.runtime.partition.claim_result import ClaimResult
 from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
-from caesura.worker.runtime.retries.parking import Parked
 from caesura.worker.runtime.retries.step_search import StepSearch
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import RuntimeSettings
@@ -36,7 +35,7 @@ class PartitionLoader:
     segmenters: SegmenterFactory
     labelling: Labelling
 
-    def load(self, state: ClaimResult, search: StepSearch) -> LoadRun | RebuildRun | Adoption:
+    def load(self, state: ClaimResult, search: StepSearch) -> LoadRun | Rebuild | Adoption:
         """Return what makes sessions of a claimed partition, piece by piece; a rebuild where its snapshots are lost.
 
         Where the offset was set from outside and is adopted there are none, and the ledger is to forget its own.
@@ -71,27 +70,17 @@ class PartitionLoader:
             return loaded
 
         return Adoption(
+            state.partition,
             LedgerReading(self.settings.ledger, state.partition, self.parts.reader),
             next_offset=state.next_offset,
             timeout_s=self.settings.claim_timeout_s,
             stall_s=self.settings.rebuild_stall_s,
             finish=finish,
-            parked=lambda reason, detail: Parked(partition=state.partition, reason=reason, detail=detail),
         )
 
-    def _rebuilding(self, state: ClaimResult, search: StepSearch) -> RebuildRun:
+    def _rebuilding(self, state: ClaimResult, search: StepSearch) -> Rebuild:
         context = self._context(state.partition, search)
         started_s = self.parts.clock.monotonic_s()
-        rebuild = Rebuild(
-            state,
-            context,
-            reader=self.parts.reader,
-            clock=self.parts.clock,
-            settings=self.settings,
-            label=lambda sessions: self.labelling.run({state.partition: sessions}),
-            forget=self.parts.engine.forget,
-            trace_of=self.parts.tracer.context_of,
-        )
 
         def finish(done: Rebuild) -> LoadedPartition:
             rebuilt = done.rebuilt
@@ -107,7 +96,17 @@ class PartitionLoader:
             loaded.forget_all(rebuilt.forgotten)
             return loaded
 
-        return RebuildRun(rebuild, finish)
+        return Rebuild(
+            state,
+            context,
+            reader=self.parts.reader,
+            clock=self.parts.clock,
+            settings=self.settings,
+            label=lambda sessions: self.labelling.run({state.partition: sessions}),
+            forget=self.parts.engine.forget,
+            trace_of=self.parts.tracer.context_of,
+            finish=finish,
+        )
 
     def _context(self, partition: int, search: StepSearch) -> DecodingContext:
         return DecodingContext(

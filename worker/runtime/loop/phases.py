@@ -16,7 +16,8 @@ from caesura.worker.ports.observer import Observer, PhaseEntered
 from caesura.worker.ports.reasons import PhaseName
 from caesura.worker.runtime.claim.adoption import Adoption
 from caesura.worker.runtime.claim.claim import Claim
-from caesura.worker.runtime.claim.load_run import LoadRun, RebuildRun
+from caesura.worker.runtime.claim.load_run import LoadRun
+from caesura.worker.runtime.claim.rebuild import Rebuild
 from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
 from caesura.worker.runtime.retries.parking import Parked
 
@@ -69,7 +70,7 @@ class Rebuilding:
     """Its sessions come back from the log, or its ledger is read because its offset was set from outside."""
 
     attempt: ClaimAttempt
-    run: RebuildRun | Adoption
+    run: Rebuild | Adoption
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,11 +88,6 @@ class LoadedPartition:
         self._staging = Staging(claimed, self._state, parts, settings, refusals)
 
     @property
-    def session_count(self) -> int:
-        """Sessions in memory, closed ones included."""
-        return len(self.sessions)
-
-    @property
     def next_offset(self) -> int:
         """The next record to apply."""
         return self._state.position.next_offset
