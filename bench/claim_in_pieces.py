@@ -28,7 +28,7 @@ from caesura.worker.adapters.memory.engine import ScriptedEngine
 from caesura.worker.adapters.memory.log_reader import MemoryLogReader, MemoryPeerTransactions
 from caesura.worker.adapters.memory.publisher import MemoryPublisher
 from caesura.worker.adapters.memory.word_source import MemoryWordSource
-from caesura.worker.adapters.redis.session_store import RedisSessionStore, connect, partition_key
+from caesura.worker.adapters.redis.session_store import RedisSessionStore, partition_key
 from caesura.worker.adapters.redis.settings import RedisSettings
 from caesura.worker.adapters.system_clock import SystemClock
 from caesura.worker.core.language.rules import DecodingRules
@@ -139,7 +139,7 @@ def _worker(broker: MemoryBroker, redis: RedisServer, ordinal: int) -> Worker:
 
 
 def _store(redis: RedisServer) -> RedisSessionStore:
-    return connect(RedisSettings(addresses=(redis.url.split("/")[2],)), deployment="caesura", topic=TOPIC)
+    return RedisSessionStore(RedisSettings(addresses=(redis.url.split("/")[2],)), deployment="caesura", topic=TOPIC)
 
 
 def _turn_until_committed(worker: Worker, broker: MemoryBroker, next_offset: int) -> None:

@@ -14,9 +14,7 @@ from caesura.schemas.ledger_sum import LedgerSum
 
 _ID = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})\.([0-9a-f]{16})")
 _METADATA = re.compile(
-    r"caesura1 ([\w.-]+) (\d+) (\d+) (\d+)\.(\d+)\.([0-9a-f]{16}) (\d+) (\d+) (\S+)"
-    r" ([0-9]{1,18}\.[0-9a-f]{16}) ([0-9a-f]{16})",
-    re.ASCII,
+    r"caesura1 ([\w.-]+) (\d+) (\d+) (\S+) (\d+) (\d+) (\S+) ([0-9]{1,18}\.[0-9a-f]{16}) ([0-9a-f]{16})", re.ASCII
 )
 
 
@@ -101,29 +99,17 @@ class OffsetMetadata(msgspec.Struct, frozen=True, kw_only=True):
     def decode(cls, text: str | None) -> OffsetMetadata | None:
         """Parse the text form; None where it is not ours."""
         match = _METADATA.fullmatch(text or "")
-        if match is None:
+        if match is None or _ID.fullmatch(match[4]) is None:
             return None
-        (
-            topic,
-            partition,
-            next_offset,
-            token,
-            n,
-            nonce,
-            replay,
-            partitions,
-            transactional_id,
-            ledger,
-            history,
-        ) = match.groups()
+        topic, partition, next_offset, checkpoint, replay, partitions, writer, ledger, history = match.groups()
         return cls(
-            id=CheckpointId(int(token), int(n), nonce),
+            id=CheckpointId.parse(checkpoint),
             topic=topic,
             partition=int(partition),
             next_offset=int(next_offset),
             replay_offset=int(replay),
             partitions=int(partitions),
-            transactional_id=transactional_id,
+            transactional_id=writer,
             ledger=LedgerSum.parse(ledger),
             history=history,
         )

@@ -21,7 +21,7 @@ from caesura.worker.adapters.kafka.tentative_publisher import KafkaTentativePubl
 from caesura.worker.adapters.kafka.topics import KafkaTopics
 from caesura.worker.adapters.kafka.word_source import KafkaWordSource
 from caesura.worker.adapters.onnx.child_engine import ChildEngine
-from caesura.worker.adapters.redis.session_store import connect
+from caesura.worker.adapters.redis.session_store import RedisSessionStore
 from caesura.worker.adapters.system_clock import SystemClock
 from caesura.worker.checks.kafka import denied
 from caesura.worker.core.language.dictionary import load_dictionary
@@ -148,7 +148,7 @@ def build_worker(  # noqa: PLR0913 - its parts, of which the demo has others
     parts = RuntimeAdapters(
         source=source,
         publisher=(publisher_of or _transactional)(settings, source),
-        store=store or connect(settings.redis, deployment=runtime.deployment, topic=runtime.input_topic),
+        store=store or RedisSessionStore(settings.redis, deployment=runtime.deployment, topic=runtime.input_topic),
         reader=KafkaLogReader(settings.kafka),
         peers=KafkaPeerTransactions(settings.kafka, runtime.input_topic),
         engine=engine,

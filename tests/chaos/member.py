@@ -24,7 +24,7 @@ from caesura.schemas.events import Emission
 from caesura.worker.adapters.kafka.log_reader import KafkaLogReader
 from caesura.worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
 from caesura.worker.adapters.kafka.word_source import KafkaWordSource
-from caesura.worker.adapters.redis.session_store import connect
+from caesura.worker.adapters.redis.session_store import RedisSessionStore
 from caesura.worker.adapters.redis.settings import RedisSettings, RedisTopology
 from caesura.worker.adapters.system_clock import SystemClock
 from caesura.worker.core.language.dictionary import load_dictionary
@@ -136,7 +136,7 @@ def _build(pipeline: Pipeline, redis: dict[str, object], engine: Engine, diary: 
     parts = RuntimeAdapters(
         source=KafkaWordSource(kafka, settings.input_topic, settings.claims),
         publisher=PoisonedPublisher(kafka, settings.transactional_id, settings.input_topic),
-        store=connect(store, deployment=pipeline.deployment, topic=settings.input_topic),
+        store=RedisSessionStore(store, deployment=pipeline.deployment, topic=settings.input_topic),
         reader=KafkaLogReader(kafka),
         peers=KafkaPeerTransactions(kafka, settings.input_topic),
         engine=engine,

@@ -11,7 +11,7 @@ from typing import Self
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from caesura.worker.adapters.kafka.settings import KafkaSettings
-from caesura.worker.adapters.redis.session_store import RedisSessionStore, connect
+from caesura.worker.adapters.redis.session_store import RedisSessionStore
 from caesura.worker.adapters.redis.settings import RedisSettings, RedisTopology
 from caesura.worker.embedded.guarded_process import free_port
 from caesura.worker.ports.records import CommittedOffset, Record
@@ -116,7 +116,7 @@ class ChaosWorld:
     def store(self) -> RedisSessionStore:
         """Return a client of the sessions' store; to be closed."""
         where = RedisSettings(addresses=tuple(self.redis.addresses), topology=RedisTopology(self.redis.topology))
-        return connect(where, deployment=DEPLOYMENT, topic=f"{DEPLOYMENT}.words")
+        return RedisSessionStore(where, deployment=DEPLOYMENT, topic=f"{DEPLOYMENT}.words")
 
     def kept(self) -> Kept:
         """Return what is kept when nobody is at work any more."""

@@ -10,7 +10,7 @@ import redis
 
 from caesura.schemas.checkpoint import MANIFEST_VERSION, CheckpointId, Manifest
 from caesura.worker.adapters.memory.session_store import MemoryRedis, MemorySessionStore
-from caesura.worker.adapters.redis.session_store import connect, partition_key
+from caesura.worker.adapters.redis.session_store import RedisSessionStore, partition_key
 from caesura.worker.adapters.redis.settings import RedisSettings
 from caesura.worker.errors import ForeignStateError
 from caesura.worker.ports.session_store import PreparedSessions, SessionStore, StoreWrite
@@ -46,7 +46,7 @@ def _spoil(client: redis.Redis, key: str, damage: Damage) -> None:
 def test_twin_and_redis_agree_on_a_spoilt_hash_and_a_full_write_is_always_taken(
     damage: str, redis_url: str, deployment: str
 ) -> None:
-    real = connect(RedisSettings.from_url(redis_url), deployment=deployment, topic="asr.words")
+    real = RedisSessionStore(RedisSettings.from_url(redis_url), deployment=deployment, topic="asr.words")
     server = MemoryRedis()
     twin = MemorySessionStore(server)
     for store in (real, twin):
@@ -63,7 +63,7 @@ def test_twin_and_redis_agree_on_a_spoilt_hash_and_a_full_write_is_always_taken(
 def test_a_key_that_is_no_hash_is_said_to_be_nothing_of_ours(redis_url: str, deployment: str) -> None:
     with redis.Redis.from_url(redis_url) as client:
         client.set(partition_key(deployment, "asr.words", 0), b"somebody else's")
-    real = connect(RedisSettings.from_url(redis_url), deployment=deployment, topic="asr.words")
+    real = RedisSessionStore(RedisSettings.from_url(redis_url), deployment=deployment, topic="asr.words")
     with pytest.raises(ForeignStateError):
         real.head(0)
     assert real.write(0, _first_write())

@@ -10,7 +10,7 @@ from redis.exceptions import NoPermissionError
 
 from caesura.schemas.checkpoint import CheckpointId
 from caesura.worker.adapters.redis.client import RedisClient
-from caesura.worker.adapters.redis.session_store import RedisSessionStore, connect
+from caesura.worker.adapters.redis.session_store import RedisSessionStore
 from caesura.worker.adapters.redis.settings import RedisSettings
 from caesura.worker.checks.findings import FindingLevel
 from caesura.worker.checks.redis import check_redis
@@ -36,7 +36,7 @@ def settings(redis_server: RedisServer, deployment: str) -> Iterator[RedisSettin
 
 @pytest.fixture
 def store(settings: RedisSettings, deployment: str) -> Iterator[RedisSessionStore]:
-    made = connect(settings, deployment=deployment, topic="words")
+    made = RedisSessionStore(settings, deployment=deployment, topic="words")
     yield made
     made.close()
 

@@ -20,7 +20,7 @@ from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.adapters.kafka.word_source import KafkaWordSource
 from caesura.worker.adapters.memory.engine import ScriptedEngine
 from caesura.worker.adapters.onnx.engine import OnnxEngine
-from caesura.worker.adapters.redis.session_store import connect
+from caesura.worker.adapters.redis.session_store import RedisSessionStore
 from caesura.worker.adapters.redis.settings import RedisSettings
 from caesura.worker.adapters.system_clock import SystemClock
 from caesura.worker.core.language.rules import DecodingRules
@@ -160,7 +160,7 @@ def build(
     parts = RuntimeAdapters(
         source=KafkaWordSource(kafka, settings.input_topic, settings.claims),
         publisher=around(KafkaPublisher(kafka, settings.transactional_id, settings.input_topic)),
-        store=connect(
+        store=RedisSessionStore(
             RedisSettings.from_url(pipeline.redis_url), deployment=pipeline.deployment, topic=settings.input_topic
         ),
         reader=KafkaLogReader(kafka),

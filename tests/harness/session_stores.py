@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import redis
 
 from caesura.worker.adapters.memory.session_store import MemoryRedis, MemorySessionStore
-from caesura.worker.adapters.redis.session_store import connect
+from caesura.worker.adapters.redis.session_store import RedisSessionStore
 from caesura.worker.adapters.redis.settings import RedisSettings, RedisTopology
 from caesura.worker.embedded.embedded_redis import EmbeddedRedis
 from caesura.worker.ports.session_store import SessionStore
@@ -31,7 +31,7 @@ def in_memory() -> StoreServer:
 
 def of_settings(settings: RedisSettings) -> StoreServer:
     deployment = unique("contract")
-    return StoreServer(client=lambda: connect(settings, deployment=deployment, topic="asr.words"))
+    return StoreServer(client=lambda: RedisSessionStore(settings, deployment=deployment, topic="asr.words"))
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import redis
 from confluent_kafka import Producer
 
 from caesura.schemas.checkpoint import CheckpointId
-from caesura.worker.adapters.redis.session_store import RedisSessionStore, connect, partition_key
+from caesura.worker.adapters.redis.session_store import RedisSessionStore, partition_key
 from caesura.worker.adapters.redis.settings import RedisSettings, RedisTopology
 from caesura.worker.checks.findings import FindingLevel
 from caesura.worker.checks.redis import check_redis
@@ -47,7 +47,7 @@ def ours() -> Iterator[EmbeddedRedis]:
 
 def a_store(server: EmbeddedRedis, *, timeout_s: float = 0.3) -> RedisSessionStore:
     settings = RedisSettings(addresses=(f"127.0.0.1:{server.port}",), timeout_s=timeout_s)
-    return connect(settings, deployment=unique("faults"), topic="asr.words")
+    return RedisSessionStore(settings, deployment=unique("faults"), topic="asr.words")
 
 
 def full_write(put: dict[str, bytes] | None = None) -> StoreWrite:
@@ -91,9 +91,9 @@ def test_a_cluster_that_is_away_at_first_is_a_store_error_then_serves() -> None:
         missing("no redis-server on this machine to start a cluster")
     settings = RedisSettings(addresses=("127.0.0.1:1",), topology=RedisTopology.CLUSTER)
     with pytest.raises(StoreError):
-        connect(settings, deployment="away", topic="asr.words").head(0)
+        RedisSessionStore(settings, deployment="away", topic="asr.words").head(0)
     with cluster_of_one() as there:
-        store = connect(there, deployment="away", topic="asr.words")
+        store = RedisSessionStore(there, deployment="away", topic="asr.words")
         assert store.head(0).id is None
         store.close()
 
@@ -127,7 +127,7 @@ def test_a_full_redis_refuses_the_whole_write_and_says_so_without_quoting_it(
 
 
 def test_a_key_that_is_not_ours_is_a_store_error(ours: EmbeddedRedis) -> None:
-    store = connect(RedisSettings.from_url(ours.url), deployment="taken", topic="asr.words")
+    store = RedisSessionStore(RedisSettings.from_url(ours.url), deployment="taken", topic="asr.words")
     with redis.Redis(port=ours.port) as client:
         client.set(partition_key("taken", "asr.words", 0), CANARY)
     with pytest.raises(StoreError) as raised:
@@ -217,7 +217,7 @@ def test_after_a_fail_over_the_same_store_goes_on_at_the_new_master() -> None:
     if find_redis_server() is None:
         missing("no redis-server on this machine to fail over")
     with under_sentinel(replicas=1) as (settings, master):
-        store = connect(settings, deployment="moved", topic="asr.words")
+        store = RedisSessionStore(settings, deployment="moved", topic="asr.words")
         assert store.write(0, full_write({"a": b"1"}))
         with redis.Redis(port=master.port) as client:
             assert client.wait(1, 60_000) == 1

@@ -11,7 +11,7 @@ import pytest
 import redis
 
 from caesura.schemas.checkpoint import CheckpointId
-from caesura.worker.adapters.redis.session_store import connect
+from caesura.worker.adapters.redis.session_store import RedisSessionStore
 from caesura.worker.adapters.redis.settings import RedisSettings, RedisTopology
 from caesura.worker.checks.findings import Finding, FindingLevel
 from caesura.worker.checks.redis import check_redis
@@ -48,7 +48,7 @@ COMMANDS = [part for part in worker_rule(DEPLOYMENT).split() if part.startswith(
 
 def use(settings: RedisSettings, deployment: str) -> None:
     """Do everything that a worker does to its partition. StoreError where it may not."""
-    store = connect(settings, deployment=deployment, topic="words")
+    store = RedisSessionStore(settings, deployment=deployment, topic="words")
     try:
         store.ping()
         first, second = CheckpointId(1, 1, "a"), CheckpointId(1, 2, "a")

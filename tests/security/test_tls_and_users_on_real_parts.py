@@ -12,7 +12,7 @@ import redis
 
 from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.adapters.kafka.word_source import KafkaWordSource
-from caesura.worker.adapters.redis.session_store import connect
+from caesura.worker.adapters.redis.session_store import RedisSessionStore
 from caesura.worker.adapters.redis.settings import RedisSettings
 from caesura.worker.errors import BrokerError, FatalError, StoreError
 from tests.harness.command import CAESURA, started
@@ -110,9 +110,9 @@ def test_the_acl_user_can_touch_no_other_deployments_keys_and_no_other_command(
     redis_behind_tls: SecuredRedis, certificates: Certificates, deployment_of_the_module: str
 ) -> None:
     settings = _redis_settings(redis_behind_tls, certificates.ca)
-    own = connect(settings, deployment=deployment_of_the_module, topic="words")
+    own = RedisSessionStore(settings, deployment=deployment_of_the_module, topic="words")
     assert own.head(0).id is None
-    other = connect(settings, deployment="somebody-else", topic="words")
+    other = RedisSessionStore(settings, deployment="somebody-else", topic="words")
     with pytest.raises(StoreError):
         other.head(0)
     host, port = redis_behind_tls.address.split(":")
@@ -132,7 +132,9 @@ def test_a_wrong_password_or_unknown_server_is_refused_without_secrets(
     ca = certificates.stranger_ca if wrong == "authority" else certificates.ca
     password = "canary-wrong-4713" if wrong == "password" else REDIS_PASSWORD
     with pytest.raises(StoreError) as refused:
-        connect(_redis_settings(redis_behind_tls, ca, password=password), deployment="any", topic="words").ping()
+        RedisSessionStore(
+            _redis_settings(redis_behind_tls, ca, password=password), deployment="any", topic="words"
+        ).ping()
     kafka = _kafka_settings(kafka_behind_tls, ca, password=password if wrong == "password" else KAFKA_PASSWORD)
     with pytest.raises((BrokerError, FatalError)) as unanswered:
         KafkaWordSource(dataclasses.replace(kafka, request_timeout_ms=2_000), "any", "other").partition_count(5.0)

@@ -52,11 +52,6 @@ def partition_key(deployment: str, topic: str, partition: int) -> str:
     return f"caesura:{{{deployment}:{topic}:{partition}}}:sessions"
 
 
-def connect(settings: RedisSettings, *, deployment: str, topic: str) -> RedisSessionStore:
-    """Return a store of one deployment's sessions of one topic. It connects when it is first used."""
-    return RedisSessionStore(settings, deployment=deployment, topic=topic)
-
-
 def _field(session: str) -> bytes:
     """Return the name of a session's field; what is no UTF-8 was put there by somebody else, and can be dropped."""
     return _SESSION + session.encode(errors="surrogateescape")
@@ -69,7 +64,7 @@ def _pairs(put: Mapping[str, bytes]) -> Iterator[bytes]:
 
 
 class RedisSessionStore(SessionStore):
-    """``caesura.worker.ports.session_store.SessionStore`` over redis-py."""
+    """One deployment's sessions of one topic, over redis-py. It connects when it is first used."""
 
     def __init__(self, settings: RedisSettings, *, deployment: str, topic: str) -> None:
         self._settings = settings

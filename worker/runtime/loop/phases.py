@@ -21,22 +21,6 @@ from caesura.worker.runtime.claim.rebuild import Rebuild
 from caesura.worker.runtime.partition.loaded_partition import LoadedPartition
 from caesura.worker.runtime.retries.parking import Parked
 
-__all__ = [
-    "PHASE_NAMES",
-    "TRANSITIONS",
-    "ClaimAttempt",
-    "Claiming",
-    "Coming",
-    "IllegalTransitionError",
-    "Loaded",
-    "Parked",
-    "Phase",
-    "PhaseEvent",
-    "Phases",
-    "Rebuilding",
-    "Transition",
-]
-
 
 class IllegalTransitionError(FatalError):
     """A partition was to go a way that is not in the table: a fault of ours."""

@@ -19,7 +19,7 @@ from redis.cluster import RedisCluster
 
 from caesura.worker.adapters.redis.client import make_client, no_retry
 from caesura.worker.adapters.redis.errors import FOREIGN, OUR_FAULT, code_of, store_error, storing
-from caesura.worker.adapters.redis.session_store import connect
+from caesura.worker.adapters.redis.session_store import RedisSessionStore
 from caesura.worker.adapters.redis.settings import RedisSettings, RedisTopology, split_address
 from caesura.worker.errors import FatalError, StoreError
 
@@ -99,7 +99,7 @@ def test_a_store_without_a_server_names_its_address() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{unused.getsockname()[1]}"
-        store = connect(RedisSettings(addresses=(address,)), deployment="blue", topic="words")
+        store = RedisSessionStore(RedisSettings(addresses=(address,)), deployment="blue", topic="words")
         with pytest.raises(StoreError, match=f"reading partition 3 at {address}: connection refused"):
             store.head(3)
         store.close()
