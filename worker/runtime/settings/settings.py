@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Annotated
 
 from msgspec import Meta
@@ -15,8 +16,8 @@ from caesura.schemas.segments import NumberForm
 from caesura.schemas.wire import WireFormat
 from caesura.worker.core.overlays.rules import OverlayRules
 from caesura.worker.core.overlays.spellings import Spellings
+from caesura.worker.core.partition.partitioning import crc32_partition, murmur2_partition
 from caesura.worker.core.rendering.cleaning import Cleaning, CleaningLevel, phrases
-from caesura.worker.runtime.settings.choices import Partitioner, StartAt, Traces
 from caesura.worker.runtime.settings.routes import Route
 from caesura.worker.runtime.settings.topic_settings import TopicSettings
 
@@ -24,6 +25,32 @@ __all__ = ["Partitioner", "Route", "RuntimeSettings", "StartAt", "Traces"]
 
 _ENGINE_BESIDE_MIB = 1024
 """Memory of the engine's process besides its KV caches: models, arenas and stacks."""
+
+
+class StartAt(StrEnum):
+    """Where to begin in a partition that has no committed offset."""
+
+    EARLIEST = "earliest"
+    LATEST = "latest"
+
+
+class Partitioner(StrEnum):
+    """How the producers map a session to a partition; ``unchecked`` trusts them."""
+
+    MURMUR2 = "murmur2"
+    CRC32 = "crc32"
+    UNCHECKED = "unchecked"
+
+    def place(self, key: bytes, partitions: int) -> int:
+        """Return the partition of a key; if unchecked, the one that Java producers choose."""
+        return (crc32_partition if self is Partitioner.CRC32 else murmur2_partition)(key, partitions)
+
+
+class Traces(StrEnum):
+    """Where spans go; the values are those of ``OTEL_TRACES_EXPORTER``."""
+
+    NONE = "none"
+    OTLP = "otlp"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
