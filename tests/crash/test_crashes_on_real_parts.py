@@ -36,21 +36,16 @@ def test_the_same_ordinal_continues_after_a_crash(
 
 
 @pytest.mark.parametrize(
-    "step", [step if step in _TELLING else pytest.param(step, marks=pytest.mark.long) for step in _STEPS]
+    ("group_protocol", "step"),
+    [
+        *(pytest.param("classic", step, marks=() if step in _TELLING else pytest.mark.long) for step in _STEPS),
+        *(("consumer", step) for step in _TELLING),
+    ],
 )
 def test_another_ordinal_continues_after_a_crash(
-    kafka: Kafka, redis_url: str, deployment: str, step: CommitStep
+    kafka: Kafka, redis_url: str, deployment: str, group_protocol: str, step: CommitStep
 ) -> None:
-    world = _world(kafka, redis_url, deployment, "classic")
-    _fall_one_after_another(world, ROWS[step], ordinals=list(range(len(ROWS[step]))))
-    _finish(world, ordinal=7)
-
-
-@pytest.mark.parametrize("step", _TELLING)
-def test_another_ordinal_continues_after_a_crash_under_kip_848(
-    kafka: Kafka, redis_url: str, deployment: str, step: CommitStep
-) -> None:
-    world = _world(kafka, redis_url, deployment, "consumer")
+    world = _world(kafka, redis_url, deployment, group_protocol)
     _fall_one_after_another(world, ROWS[step], ordinals=list(range(len(ROWS[step]))))
     _finish(world, ordinal=7)
 

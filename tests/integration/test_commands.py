@@ -163,27 +163,6 @@ def test_a_dead_letter_is_listed_shown_and_sent_again(operator: Operator) -> Non
 
 
 @pytest.mark.timeout(180)
-def test_a_recognisers_messages_and_captions_come_out_labelled(operator: Operator, tmp_path: Path) -> None:
-    said = [{"word": word, "start": at, "end": at + 0.5, "conf": 1.0} for at, word in enumerate(SPOKEN.split())]
-    lines = [{"partial": "good mourning"}, {"text": SPOKEN.strip(), "result": said}, {"text": ""}]
-    (tmp_path / "vosk.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    (tmp_path / "talk.srt").write_text(f"1\n00:00:01,000 --> 00:00:04,000\n{SPOKEN}")
-    operator.run("topics", "create", "--partitions", "2")
-    told = operator.run("bridge", str(tmp_path / "vosk.jsonl"), "--from", "vosk", "--session", "vosk").stderr
-    assert told == "sessions: vosk\n3 messages, 13 words, 1 session\n"
-    assert (
-        "13 words, 1 session"
-        in operator.run("replay", str(tmp_path / "talk.srt"), "--prefix", "", "--speed", "0").stderr
-    )
-    with operator.worker():
-        tail = ("tail", "--from-start", "--no-follow", "--jsonl")
-        shown = operator.until(lambda out: out.count('"session_end":true') == 2, *tail)
-    for session in ("vosk", "talk"):
-        segments = [one for one in map(json.loads, shown.splitlines()) if one["session"] == session]
-        assert [word["text"] for one in segments for word in one["words"]] == SPOKEN.split()
-
-
-@pytest.mark.timeout(180)
 def test_replay_reports_published_words_and_warns_of_ended_sessions(operator: Operator, tmp_path: Path) -> None:
     (tmp_path / "talk.txt").write_text(SPOKEN)
     operator.run("topics", "create", "--partitions", "2")
