@@ -117,6 +117,10 @@ from tests.unit.core.tagged_lines import left_out
         "[不 不 我 要",
         "他 [特别 特别 高兴",
         "[一天 一天 地 过",
+        "我 {就是 要 去",
+        "[快快 快车 来 了",
+        "she meant it. {i {mean every word too",
+        "that is the one {i {mean",
         "不 {就是 书 吗",
     ],
 )
@@ -190,6 +194,9 @@ def test_meant_repetitions_are_kept(line: str) -> None:
         ("不, {就是 说 书", "就是"),
         ("[他 {不 {对 她 去", "他 不 对"),
         ("{你 {知道 他 来", "你 知道"),
+        ("我 {就是 我 要 去", "就是"),
+        ("{i {mean every bus was late", "i mean"),
+        ("that one {i {mean is late", "i mean"),
     ],
 )
 def test_fillers_and_repairs_still_go(line: str, gone: str) -> None:

@@ -18,8 +18,8 @@ Rules:
    no word follows to replace them; and never as the "no" of "there is no". A Chinese one that stays is the verb of what
    stands before it (这不对), which stays too; so does a lone pronoun (你不对我也不对).
 7. A word that is a filler elsewhere stays where it has a meaning: "so" before anything but a clause ("so tall was he"),
-   就是 behind 不 or where it points at a sentence's beginning (就是他), 那个 at its end, 嗯 and 啊 as answer or
-   exclamation, a pronoun always.
+   就是 behind 不 or a pronoun (我就是要去) or where it points at a sentence's beginning (就是他), 那个 at its end, 嗯
+   and 啊 as answer or exclamation, a pronoun always.
 """
 
 from __future__ import annotations
@@ -291,8 +291,10 @@ class _Guard(UnfrozenTags):
         if word in _POINTERS:
             return behind == "" or self._ends_sentence(place)
         if word == "就是":
-            denied = self._text(place - 1) == "不" and not self._is_marked(place - 1)
-            return denied or (self._begins_sentence(place) and self._points(place))
+            joined = not self._is_marked(place - 1)
+            denied = self._text(place - 1) == "不" and joined
+            stressed = self._text(place - 1) in _SPEAKERS and joined and behind not in _SPEAKERS
+            return denied or stressed or (self._begins_sentence(place) and self._points(place))
         if word in ("嗯", "哦"):
             return self._begins_sentence(place) and self._answers(place)
         says = self._is_short(place) if word in _CALLS else word == "啊" and self._exclaims(place)
@@ -377,6 +379,8 @@ class _Guard(UnfrozenTags):
         before, behind = self._text(place - 1), self._text(place + 2)
         asked = before == "think" and self._text(place - 2) == "you"
         earnest = behind in ("it", "that") and (self._text(place + 3) == "" or self._ends_sentence(place + 2))
+        earnest = earnest or (behind == "every" and self._text(place + 3) == "word")
+        last = before == "one" and (behind == "" or self._ends_sentence(place + 1))  # "the one I mean"
         if behind == "business" or (behind == "well" and self._text(place + 3) in _BEHIND_MEAN_WELL):
             return True
         if behind == "to" and self._text(place + 3) not in _BEHIND_MEAN_TO:
@@ -387,7 +391,7 @@ class _Guard(UnfrozenTags):
             and not (self._tag(place - 1) or is_number_word(before))
         ):
             return True
-        if before in _BEFORE_I_MEAN or asked or earnest or (before in _LINKS and self._means_again(place)):
+        if before in _BEFORE_I_MEAN or asked or earnest or last or (before in _LINKS and self._means_again(place)):
             return True
         begin = self._definition(place)
         if begin is not None and self._text(place + 2) != self._text(begin):
@@ -543,7 +547,8 @@ class _Guard(UnfrozenTags):
         _, _, end, length = run
         if self._text(end).startswith(unit) and word.isascii():
             return False  # pieces of a word: "sh sh sh she"
-        return length >= _TIMES * len(unit)
+        begins_next = not word.isascii() and self._text(end).startswith(unit)  # 快快 快车 says it three times
+        return length + begins_next >= _TIMES * len(unit)
 
     def _ends_clause(self, place: int, verb: str) -> bool:
         """Tell whether a verb said twice ends one clause and begins another: "whatever you do do it well"."""
