@@ -29,6 +29,7 @@ PIECES = {"w": "we", "sh": "she", "th": "then", "c": "could", "b": "but"}
         ("it is [my uncle {i {mean my aunt", "my uncle i mean"),
         ("ask [the tall man {sorry the woman", "the tall man sorry"),
         ("给 我 红色 的 {不对 蓝色 的", "红色 的 不对"),
+        ("[she she she she left", "she she she"),
     ],
 )
 def test_a_correction_takes_back_the_whole_of_what_it_corrects(line: str, gone: str) -> None:
@@ -46,6 +47,7 @@ def test_a_correction_takes_back_the_whole_of_what_it_corrects(line: str, gone: 
         "monday {um friday and sunday",
         "bring a cup {um a glass",
         "it is my uncle {i {mean my aunt",
+        "she she she left",
     ],
 )
 def test_words_that_no_term_corrects_stay(line: str) -> None:
@@ -65,6 +67,13 @@ def test_words_that_no_term_corrects_stay(line: str) -> None:
         ("the code is b b c cat", ""),
         ("a an i is", ""),
         ("s s n number", ""),
+        ("we ba baked bread", "ba"),
+        ("the po postman rang", "po"),
+        ("we do double work", ""),
+        ("no la lakeside", ""),
+        ("a sta stay", ""),
+        ("you re ready", ""),
+        ("i re remember", "re"),
     ],
 )
 def test_pieces_of_a_word_go_before_it(line: str, gone: str) -> None:

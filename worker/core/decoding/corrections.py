@@ -9,11 +9,13 @@ Rules:
    an aisle seat". With the same article no term is needed: "a [pen] uh a pencil".
 3. Where the repair begins with the first of the words taken back, up to two words between these and the term go too:
    "[my] sister I mean my cousin".
-4. A piece of a word goes where the word follows: "w w we", "he d doesn't", "sh sh she".
+4. A piece of a word goes where the word follows: "w w we", "he d doesn't", "sh sh she", "i re reply".
+5. Of a short word said three times or more whose first copies a model tagged, only the last stays: "[you] you you go".
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from caesura.schemas.labels import Disfluency
@@ -68,7 +70,13 @@ _BEFORE_A_FRAGMENT = word_set(
     """i you he she it we they my your his her our their and but so because that to for it's i'm he's she's we're
     they're you're was were is are can could would will just really very in on at with of"""
 )
+_SYLLABLES = re.compile("(?:[bcdfghjklmnpqrstvwz]|[scptwg]h|[bcfgp]l|[bcdfgpt]r|s[kptlnm])[aeiou]")
+_WORDS_OF_A_SYLLABLE = word_set(
+    """be bi bo bra bro co da do du fa flu go ha he hi ho jo la le li lo ma me mi mo na no nu pa pi pro sea she si
+    ski so spa ta the ti to two we who"""
+)
 _LONGEST_PIECE = max(map(len, _FRAGMENTS))
+_SAID_AGAIN = _ARTICLES | word_set("i you he she it we they and but if in on at to of for with it's i'm")
 _MORE_LETTERS = 2
 """So many letters at least a word has more than its piece."""
 
@@ -101,9 +109,12 @@ def _is_piece(words: Sequence[str], place: int) -> bool:
     whole = words[behind] if behind < len(words) else ""
     if not whole.startswith(piece) or not whole[len(piece) :].replace("'", "").isalpha():
         return False
-    if len(piece) > 1:
-        return piece in _FRAGMENTS
     earlier = words[before] if before >= 0 else ""
+    if len(piece) > 1:
+        shortened = piece in ("re", "ve") and earlier in ("we", "you", "they")  # "you're", sent as two words
+        syllable = _SYLLABLES.fullmatch(piece) and not shortened and piece not in _WORDS_OF_A_SYLLABLE
+        follows = earlier in _BEFORE_A_FRAGMENT | _ARTICLES and len(whole) > len(piece) + 1
+        return piece in _FRAGMENTS or (bool(syllable) and follows)
     if (len(earlier) == 1 and earlier not in "ai") or is_number_word(earlier):
         return False  # letters that are spelled
     twice = behind - before > _MORE_LETTERS
@@ -130,6 +141,17 @@ class Corrections(UnfrozenTags):
         for place in self._unfrozen:
             if self._words[place] in _ARTICLES and self._tag(place) == OUT and self._is_said_again_behind(place):
                 self._tags[place], self._tags[place + 1] = Disfluency.B_RM, Disfluency.I_RM
+            elif place < len(self._tags) and not self._tags[place] and self._is_a_copy_between(place):
+                self._tags[place] = Disfluency.I_RM
+
+    def _is_a_copy_between(self, place: int) -> bool:
+        """Tell whether a word is the same as the one before it, which was taken back, and as the next one."""
+        near = list(self._words[max(place - 1, 0) : place + 2])
+        return (
+            self._words[place] in _SAID_AGAIN
+            and near == [self._words[place]] * 3
+            and self._tag(place - 1) in IN_REPARANDUM
+        )
 
     def _is_said_again_behind(self, article: int) -> bool:
         """Tell whether the words taken back behind an article are replaced by words with the same article."""
