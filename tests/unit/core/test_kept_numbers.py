@@ -123,6 +123,9 @@ def marked(line: str, *, digit_commas: bool = False, look_ahead_words: int = 6) 
         ("来 了 八 只. 后来 又 来 了 五 只.", "来 了 八 只, 后来 又 来 了 五 只."),
         ("来 了 一只 鸟. 后来 又 来 了 十三只.", "来 了 一只 鸟, 后来 又 来 了 十三只."),
         ("他 走 了. 后来 又 来 了.", "他 走 了. 后来 又 来 了."),
+        ("the ratio is nine. nine.", "the ratio is nine nine."),
+        ("is it nine? nine.", "is it nine? nine."),
+        ("we land on may sixth. at half past one.", "we land on may sixth at half past one."),
     ],
 )
 def test_marks_around_numbers(given_line: str, line: str) -> None:

@@ -62,6 +62,7 @@ _NONE = Punctuation.NONE.value
 _MONEY_UNITS, _PLACE_UNITS = tuple("块元角毛度"), ("楼", "单元", "栋", "幢", "层", "座", "弄")
 _BEHIND_NUMBERS = word_set("的 室 号 房 房间 块 元 人 个 度 米 克")
 _BEHIND_DATES = word_set("早上 上午 中午 下午 傍晚 晚上 夜里 凌晨 在 at")
+_HOURS = word_set("half quarter noon midnight")
 _BEFORE_DATES = frozenset("在从于自到最晚迟早截至止")
 _TOPIC_CHARACTERS, _TOPIC_WORDS, _READ_OUT_DIGITS = 3, 4, 4
 _ANSWERS = word_set("yes yeah yep no nope okay ok right sure hm mm-hm uh-huh")
@@ -236,7 +237,9 @@ def marks_around_numbers(
     number = {place: span for span in _found(words, near) for place in range(span.begin, span.end)}
     for place in doubtful:
         span, behind = number.get(place), number.get(place + 1)
-        if span is not None and span is behind:
+        if _is_said_twice(words, marks, place):
+            marks[place] = _NONE
+        elif span is not None and span is behind:
             marks[place] = _mark_within(words, span, place, marks[place], digit_commas=digit_commas)
         elif _is_code(words, place) and _is_code(words, place + 1):
             marks[place] = _mark_in_code(marks[place], digit_commas=digit_commas)
@@ -268,6 +271,14 @@ def _goes_on_unseen(words: Sequence[str], number: Mapping[int, NumberSpan], plac
     )
 
 
+def _is_said_twice(words: Sequence[str], marks: bytearray, place: int) -> bool:
+    """Tell whether a number ends a statement and is all of the next sentence: "the score was six. six."."""
+    word, again = words[place : place + 2]
+    is_lone = marks[place + 1 : place + 2] == bytes([Punctuation.PERIOD]) and marks[place] == Punctuation.PERIOD
+    goes_before = place > 0 and marks[place - 1] not in SENTENCE_ENDS
+    return word == again and is_lone and goes_before and is_number_word(word)
+
+
 def _lists_number(words: Sequence[str], place: int) -> bool:
     """Tell whether a link leads from a word to a number: "six grams of salt and then two eggs", 后来又来了五只."""
     link, behind = words[place + 1], words[place + 2 : place + 2 + _THEN_WORDS]
@@ -297,7 +308,7 @@ def _goes_on_behind(words: Sequence[str], number: Mapping[int, NumberSpan], span
     if link in _BEHIND_NUMBERS:
         return True
     if span.kind is NumberKind.DATE and link in _BEHIND_DATES:
-        return not link.isascii() or place + 2 in number
+        return not link.isascii() or place + 2 in number or not _HOURS.isdisjoint(words[place + 2 : place + 4])
     return link in (*_BETWEEN_NUMBERS, *_ADDRESS_PARTS) and place + 2 in number
 
 
