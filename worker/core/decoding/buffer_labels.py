@@ -13,6 +13,7 @@ from caesura.schemas.labels import Labels
 from caesura.worker.core.decoding.buffer import Buffer
 from caesura.worker.core.decoding.context import DecodingContext
 from caesura.worker.core.decoding.corrections import pieces_among, take_back_pieces
+from caesura.worker.core.decoding.cut_sentences import join_cut_sentences
 from caesura.worker.core.decoding.european_guard import keep_european_numbers_whole
 from caesura.worker.core.decoding.european_repairs import tag_european_repairs
 from caesura.worker.core.decoding.kept_numbers import marks_around_numbers
@@ -173,6 +174,7 @@ class BufferLabels:
             marks_around_numbers(views, marks, first, look_ahead_words=self.look_ahead, digit_commas=digit_commas)
             join_answers(views, marks, first)
             mark_tag_questions(views, marks, first)
+            join_cut_sentences(views, marks, first)
         return labels.with_marks(bytes(marks[first:]))
 
     def _asked_end(self, end: int) -> int:
