@@ -30,6 +30,7 @@ PIECES = {"w": "we", "sh": "she", "th": "then", "c": "could", "b": "but"}
         ("ask [the tall man {sorry the woman", "the tall man sorry"),
         ("给 我 红色 的 {不对 蓝色 的", "红色 的 不对"),
         ("[she she she she left", "she she she"),
+        ("[我 [去年 {不对 前年 来 的", "去年 不对"),
     ],
 )
 def test_a_correction_takes_back_the_whole_of_what_it_corrects(line: str, gone: str) -> None:

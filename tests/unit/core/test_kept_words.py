@@ -120,7 +120,14 @@ from tests.unit.core.tagged_lines import left_out
         "我 {就是 要 去",
         "[快快 快车 来 了",
         "she meant it. {i {mean every word too",
-        "that is the one {i {mean",
+        "that is the tune {i {mean.",
+        "{i {mean this in all kindness",
+        "{你 {知道 的 他 来 了",
+        "{那 {就是 {说 他 来 了",
+        "要 {这个 和 {那个",
+        "[慢 [慢 慢 有 车",
+        "我 [很 [想 很 想 家",
+        "[不要 不要, 我 不 去",
         "不 {就是 书 吗",
     ],
 )
@@ -197,6 +204,7 @@ def test_meant_repetitions_are_kept(line: str) -> None:
         ("我 {就是 我 要 去", "就是"),
         ("{i {mean every bus was late", "i mean"),
         ("that one {i {mean is late", "i mean"),
+        ("[可以 可以 先 付钱 吗", "可以"),
     ],
 )
 def test_fillers_and_repairs_still_go(line: str, gone: str) -> None:

@@ -104,12 +104,13 @@ _VERBS_OR_LINKS = _words("is are was were be been it's that's he's she's they're
 _BY, _END_OF_CLAUSE = _words("heart name sight"), _words("enough and or") | {""}
 _LIKED = _words("love hate trust like")
 _BEFORE_I_MEAN = _words("what who whom which whatever how do did that's")
+_IN_EARNEST = (("every", "word"), ("it", "in"), ("that", "in"), ("this", "in"))
 _BEHIND_MEAN_WELL = _words("by to towards") | {""}
 _BEHIND_MEAN_TO = _words("be me him her us them you it the a an that this my your his our their some most many say")
 _SAY, _SAY_WHEN = _words("say says said"), _words("when whenever if where")
 _LINKS = _words("and but so well") | {""}
 _DEFINITION_WORDS = 7
-_URGENT, _TIMES = frozenset("快来走好行等停看对是嗯吃别坐不"), 3
+_URGENT, _TIMES = frozenset("快慢来走好行等停看对是嗯吃别坐不"), 3
 _FUNCTION_WORDS = _words(
     """i you we they he she it me him her us them a an the this that these those my your our their his its and or but so
     if because as than when while where who what which how why in on at to of for from with by about into up out off
@@ -123,8 +124,11 @@ _EMPHATIC_TERMS = """very;really;much;many;far;long;come on;go;bye;ha;blah;hey;p
 _EMPHATIC = _Phrases(_EMPHATIC_TERMS.split(";"))
 _COURTESIES = """there;now;well;tut;night;没有;可以;知道了;是的;真的;等一下;等等;哪里;不客气;没事;好的;谢谢;再见;恭喜;
 欢迎;辛苦;加油;放心;没错;明白;没关系;不用;不要;不行;不;行;对不起;不好意思;抱歉"""
+_MODALS = _words("可以 没有 不要 不用")
 _AT_START = _Phrases(_COURTESIES.split(";"))
-_KEPT_WHOLE = _Phrases(("so and so", "such and such", "我是说过", "我是说的"))
+_KEPT_WHOLE = _Phrases(
+    ("so and so", "such and such", "我是说过", "我是说的", "那就是说", "你知道的", "你知道吗", "你知道吧")
+)
 _BEHIND_SO = _words(
     """i you we he she it they that this the a if when what how why where there then my your our his her so and but um
     uh yeah anyway basically now there's that's it's i'm we're you're he's she's they're i've we've what's"""
@@ -289,7 +293,7 @@ class _Guard(UnfrozenTags):
         if word == "so":
             return behind not in _BEHIND_SO
         if word in _POINTERS:
-            return behind == "" or self._ends_sentence(place)
+            return behind in _ADDED | {""} or self._ends_sentence(place)
         if word == "就是":
             joined = not self._is_marked(place - 1)
             denied = self._text(place - 1) == "不" and joined
@@ -379,8 +383,8 @@ class _Guard(UnfrozenTags):
         before, behind = self._text(place - 1), self._text(place + 2)
         asked = before == "think" and self._text(place - 2) == "you"
         earnest = behind in ("it", "that") and (self._text(place + 3) == "" or self._ends_sentence(place + 2))
-        earnest = earnest or (behind == "every" and self._text(place + 3) == "word")
-        last = before == "one" and (behind == "" or self._ends_sentence(place + 1))  # "the one I mean"
+        earnest = earnest or (behind, self._text(place + 3)) in _IN_EARNEST
+        last = self._ends_sentence(place + 1)  # "the one I mean"
         if behind == "business" or (behind == "well" and self._text(place + 3) in _BEHIND_MEAN_WELL):
             return True
         if behind == "to" and self._text(place + 3) not in _BEHIND_MEAN_TO:
@@ -431,7 +435,9 @@ class _Guard(UnfrozenTags):
                 self._keep(begin, end)
         for begin, end in self._found(_AT_START):
             again = self._begins_sentence(begin) and self._said_again(begin, end)
-            if again and self._text(2 * end - begin) not in _VERBS:
+            behind = 2 * end - begin
+            restarts = self._text(begin) in _MODALS and self._text(behind) and not self._is_marked(behind - 1)
+            if again and not restarts and self._text(behind) not in _VERBS:
                 self._keep(begin, end)
         for place in self._tagged():
             tag, doubled = self._tags[place], self._text(place) == "对"
@@ -468,10 +474,16 @@ class _Guard(UnfrozenTags):
             or (behind in _ADDED and next_one.startswith(word) and not self._tag(place + 1))
             or (word in _LONE and word != behind and self._is_lone(place))
             or (word[:1] in _DEGREES and word == behind and (len(word) > 1 or word == "好"))
+            or self._stresses(place)
             or self._said_three_times(place)
         ):
             return True
         return _is_letter(word) and self._is_spelled(place)
+
+    def _stresses(self, place: int) -> bool:
+        """Tell whether a word is one of a degree and what it says the degree of, said twice: 很想很想."""
+        begin = place if self._text(place) in _DEGREES else place - 1
+        return self._text(begin) in _DEGREES and self._said_again(begin, begin + 2)
 
     def _is_spelled(self, place: int) -> bool:
         """Tell whether letters taken back from ``place`` on end before a letter that stays, or "dot"."""
