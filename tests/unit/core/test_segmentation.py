@@ -201,6 +201,13 @@ def test_the_view_drops_marks_and_folds_case_width_and_traditional_characters() 
     assert texts(words) == [["我們，"], ["討論"], ["ＧＰＴ！"], ["。"]]
 
 
+@pytest.mark.parametrize(
+    ("sound", "view"), [("Uhhh", "uh"), ("umm", "um"), ("ermmm", "erm"), ("hmmm", "hmm"), ("mmm", "mm"), ("hmm", "hmm")]
+)
+def test_the_view_shortens_a_sound_that_is_drawn_out(sound: str, view: str) -> None:
+    assert model_view(sound) == view
+
+
 def test_a_character_that_simplified_text_writes_too_is_not_folded() -> None:
     assert simplified("著名的乾隆") == "著名的乾隆"
 

@@ -1,15 +1,17 @@
 """The model's view of a word: what the network reads, never published (docs/design.md, *The model's view of a word*).
 
-Case is folded, the recogniser's own outer marks are taken off, compatibility forms are normalised. What is inside a
-word stays: "don't", "3.5" and "u.s" are words.
+Case is folded, the recogniser's own outer marks are taken off, compatibility forms are normalised, and sounds that are
+drawn out are short ("uhhh" is "uh"). What is inside a word stays: "don't", "3.5" and "u.s" are words.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 
 _OUTER_KEPT = frozenset("%$€£+#&@°")
+_DRAWN_OUT = re.compile("(?:([uaoe]h)h+|(u|er|hm|m)mm+)")
 _CACHED_WORDS = 2**14
 
 
@@ -36,4 +38,7 @@ def model_view(text: str) -> str:
         start += 1
     while end > start and _is_outer_mark(folded[end - 1]):
         end -= 1
-    return folded[start:end]
+    view = folded[start:end]
+    if (sound := _DRAWN_OUT.fullmatch(view)) is not None:
+        return sound[1] or sound[2] + "m"
+    return view
