@@ -126,6 +126,24 @@ def ends_left(line: str, language: str) -> list[int]:
     return [place for place, mark in enumerate(marks) if mark == PERIOD]
 
 
+@pytest.mark.parametrize(
+    ("language", "line", "joined"),
+    [
+        ("fr", "ils sont nés . le onze", True),
+        ("de", "er kam her . am dritten mai", True),
+        ("es", "ella nació . en mil novecientos", True),
+        ("fr", "oui . le onze", False),
+        ("fr", "ils sont nés . le onze chats", False),
+    ],
+)
+def test_a_date_that_is_all_of_a_sentence_belongs_to_the_one_before(language: str, line: str, *, joined: bool) -> None:
+    before, behind = (part.split() for part in line.split(" . "))
+    marks = bytearray(len(before) - 1) + bytes([PERIOD]) + bytes(len(behind) - 1) + bytes([PERIOD])
+    keep_european_numbers_whole([*before, *behind], marks, 0, language, digit_commas=False)
+    assert marks[len(before) - 1] == (0 if joined else PERIOD)
+    assert marks[-1] == PERIOD
+
+
 def test_a_comma_between_digits_stays_where_it_is_wanted() -> None:
     words, marks = ["cinq", "cinq", "deux"], bytearray((COMMA, PERIOD, 0))
     keep_european_numbers_whole(words, marks, 0, "fr", digit_commas=True)

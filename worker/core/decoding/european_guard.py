@@ -10,7 +10,8 @@ As ``kept_words`` and ``kept_numbers`` for English and Chinese. Rules:
 5. No mark stands inside a number; between digits a comma may be wanted, and two digits may end and begin sentences.
 6. No sentence ends between a number and what belongs to it (``_Around``): the word before it (Wohnung acht), the
    smaller part of a time or a sum (zehn Uhr dreißig), a number that is listed after another (und dann noch vier), the
-   last two words of a session (fünf Euro am Tag). A number with its prepositions alone is no sentence (de 1983 a 2000).
+   last two words of a session (fünf Euro am Tag). A number with its prepositions alone is no sentence (de 1983 a 2000,
+   il est né le onze).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 
 from caesura.schemas.labels import SENTENCE_ENDS, Punctuation
 from caesura.worker.core.decoding.european_repairs import ARTICLES, EMPHATIC
-from caesura.worker.core.decoding.kept_numbers import opens_sentence
+from caesura.worker.core.decoding.kept_numbers import closes_sentence, opens_sentence
 from caesura.worker.core.decoding.unfrozen_tags import IN_FILLER, IN_REPARANDUM, OUT, UnfrozenTags
 from caesura.worker.core.language.normalisation import word_set
 from caesura.worker.core.numbers.european_numbers import EUROPEAN, european_numbers, is_european_number
@@ -126,6 +127,7 @@ def keep_european_numbers_whole(
             or _is_listed(words, number, place, around)
             or _is_tail(words, number, place, around)
             or opens_sentence(words, marks, number, place, beside=with_times.__contains__)
+            or closes_sentence(words, marks, number, place, beside=with_times.__contains__)
         ):
             marks[place] = Punctuation.NONE.value
 

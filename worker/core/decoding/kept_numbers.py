@@ -15,7 +15,7 @@ Rules of tags:
 Rules of marks: none inside of a number, but a comma before the year of a date that begins with its month; none between
 single digits and letters, unless commas between them are wanted. No sentence ends between the parts of an address or a
 Chinese amount (八块 七毛, 三号楼 一四八), between a date and its hour, behind a number with its preposition alone
-("at ten metres"), or behind a bare topic before a date (博物馆 七月四日).
+("at ten metres"), before one, or behind a bare topic before a date (博物馆 七月四日).
 """
 
 from __future__ import annotations
@@ -229,6 +229,7 @@ def marks_around_numbers(
             or is_number_word(words[place + 1])
             or _may_lead_to_date(words[place + 1])
             or _lists_number(words, place)
+            or words[place + 1] in _TIME_WORDS
         )
     ]
     if not doubtful:
@@ -249,6 +250,7 @@ def marks_around_numbers(
                 _goes_on_unseen(words, number, place, look_ahead_words)
                 or (span is not None and _goes_on_behind(words, number, span, place))
                 or opens_sentence(words, marks, number, place, beside=_may_open)
+                or closes_sentence(words, marks, number, place, beside=_may_open)
                 or (behind is not None and words[place] in _BEFORE_AMOUNTS)
                 or (
                     _lists_number(words, place)
@@ -359,6 +361,26 @@ def opens_sentence(
             return False
     whole = not begin or marks[begin - 1] in SENTENCE_ENDS
     return whole and begin < span.begin and not (begin and marks[begin - 1] == Punctuation.QUESTION)
+
+
+def closes_sentence(
+    words: Sequence[str],
+    marks: bytearray,
+    number: Mapping[int, NumberSpan],
+    place: int,
+    *,
+    beside: Callable[[str], bool],
+) -> bool:
+    """Tell whether a preposition and a date or number are all of the sentence behind a statement of several words.
+
+    number: the number that each place belongs to. beside: tells which words may stand there with the number.
+    """
+    if marks[place] != Punctuation.PERIOD or place == 0 or marks[place - 1] in SENTENCE_ENDS or place + 1 in number:
+        return False
+    end = place + 1
+    while end < len(marks) and (end in number or beside(words[end])) and marks[end] not in SENTENCE_ENDS:
+        end += 1
+    return end in number and end < len(marks) and marks[end] == Punctuation.PERIOD and beside(words[place + 1])
 
 
 def _may_open(word: str) -> bool:
