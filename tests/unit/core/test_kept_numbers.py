@@ -35,6 +35,7 @@ tags = st.sampled_from([Disfluency.O, Disfluency.B_RM, Disfluency.I_RM])
         "[二十 二十五 块",
         "[一个 苹果 两个 梨",
         "住 在 八号 楼 [十二 [单元 十二 层",
+        "等 了 [七 十五分钟",
     ],
 )
 def test_a_number_without_a_cue_stays(line: str) -> None:

@@ -44,6 +44,7 @@ _SOON = 3
 _ONE, _ONE_OF, _BEFORE_ONE = ("one",), word_set("一 一个"), word_set("the this that which each every")
 _PARTICLES = frozenset("的地得了")
 _COUNTED, _UNITS = frozenset("个只条张次种天位本件块点岁"), frozenset("十百千万亿点")
+_SCALES = frozenset("十百千万亿")
 _CODE_WORDS = word_set("zero oh one two three four five six seven eight nine double triple underscore dot slash")
 _ALSO_WORDS = frozenset("ai")
 _INSIDE = frozenset(("and", "of", "point", "the"))
@@ -138,6 +139,8 @@ class _Numbers(Corrections):
 
     def _is_meant(self, begin: int, end: int) -> bool:
         """Tell whether words taken back hold a number, or a part of one, and no repair of it."""
+        if self._goes_on_in_a_word(end):
+            return True
         goes_on = self._across.get(end, ())
         if not (all(self._is_slip(first, stop) for first, stop in goes_on) or self._is_restarted(begin, end)):
             return True
@@ -148,6 +151,11 @@ class _Numbers(Corrections):
             if (said or [*_ONE]) == [*_ONE] and not self._belongs_to_amount(begin, end):
                 return False
         return not self._is_repaired(end) and not self._is_said_again(begin, end)
+
+    def _goes_on_in_a_word(self, end: int) -> bool:
+        """Tell whether a Chinese number goes on in a word that is no number: 五 十五分钟, 三 万公里."""
+        behind = self._words[end] if end < len(self._words) else ""
+        return frozenset(NUMERALS).issuperset(self._words[end - 1]) and behind[:1] in _SCALES
 
     def _comes_again(self, begin: int, end: int, said: Sequence[str]) -> bool:
         """Tell whether Chinese words that end in a number come again soon, or 一 does where it counts nothing."""

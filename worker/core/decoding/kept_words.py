@@ -293,7 +293,9 @@ class _Guard(UnfrozenTags):
         if word == "so":
             return behind not in _BEHIND_SO
         if word in _POINTERS:
-            return behind in _ADDED | {""} or self._ends_sentence(place)
+            both = self._text(place + 2) if behind in _POINTERS else behind
+            object_ends = self._is_marked(place) and not self._begins_sentence(place)
+            return behind in _ADDED | {""} or both in _ALSO or object_ends
         if word == "就是":
             joined = not self._is_marked(place - 1)
             denied = self._text(place - 1) == "不" and joined
