@@ -154,8 +154,8 @@ class _Numbers(Corrections):
 
     def _goes_on_in_a_word(self, end: int) -> bool:
         """Tell whether a Chinese number goes on in a word that is no number: 五 十五分钟, 三 万公里."""
-        behind = self._words[end] if end < len(self._words) else ""
-        return frozenset(NUMERALS).issuperset(self._words[end - 1]) and behind[:1] in _SCALES
+        number, behind = self._words[end - 1], self._words[end] if end < len(self._words) else ""
+        return frozenset(NUMERALS).issuperset(number) and behind[:1] in _SCALES and not behind.startswith(number)
 
     def _comes_again(self, begin: int, end: int, said: Sequence[str]) -> bool:
         """Tell whether Chinese words that end in a number come again soon, or 一 does where it counts nothing."""
