@@ -62,12 +62,13 @@ def european(
 ) -> Language:
     """Return a language whose corpora ``text`` reads. mix: words of each corpus.
 
-    one_in: of a corpus with few documents, one of how many is held out; 1: it is only scored. tagged: corpora with
-    people's labels of disfluencies, and the file of each. sounds: what sounds alike.
+    one_in: of a corpus with few documents, one of how many is held out; 1: it is only scored, and by name. tagged:
+    corpora with people's labels of disfluencies, and the file of each. sounds: what sounds alike.
     """
     documents = partial(_documents, text, one_in, tagged)
     calls = {f"calls_{text.language}": _CALL_WORDS} if has_frames(text.language) else {}
-    names = [*text.corpora, *tagged]
+    judged = [name for name in tagged if one_in.get(name) == 1]
+    names = [name for name in (*text.corpora, *tagged) if name not in judged]
     recipe = Recipe(
         mix={**mix, **calls},
         documents=documents,
@@ -93,7 +94,7 @@ def european(
         mark_classes=MARK_CLASSES,
         parity_corpora=parity_corpora,
         scored={"open_text": dict.fromkeys(names, evaluate_held_out)},
-        scored_by_name=dict.fromkeys(recipe.chooses, evaluate_held_out),
+        scored_by_name=dict.fromkeys((*recipe.chooses, *judged), evaluate_held_out),
     )
 
 

@@ -11,7 +11,7 @@ import unicodedata
 from functools import lru_cache
 
 _OUTER_KEPT = frozenset("%$€£+#&@°")
-_DRAWN_OUT = re.compile("(?:([uaoe]h)h+|(u|er|hm|m)mm+)")
+_DRAWN_OUT = re.compile("(?:([uaoe]h)h+|(u|er|hm)mm+)")
 _CACHED_WORDS = 2**14
 
 
