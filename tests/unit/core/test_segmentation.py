@@ -202,7 +202,8 @@ def test_the_view_drops_marks_and_folds_case_width_and_traditional_characters() 
 
 
 @pytest.mark.parametrize(
-    ("sound", "view"), [("Uhhh", "uh"), ("umm", "um"), ("ermmm", "erm"), ("hmmm", "hmm"), ("mmm", "mmm"), ("hmm", "hmm")]
+    ("sound", "view"),
+    [("Uhhh", "uh"), ("umm", "um"), ("ermmm", "erm"), ("hmmm", "hmm"), ("mmm", "mmm"), ("hmm", "hmm")],
 )
 def test_the_view_shortens_a_sound_that_is_drawn_out(sound: str, view: str) -> None:
     assert model_view(sound) == view
