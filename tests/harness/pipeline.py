@@ -19,6 +19,7 @@ from caesura.worker.adapters.kafka.publisher import KafkaPublisher
 from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.adapters.kafka.word_source import KafkaWordSource
 from caesura.worker.adapters.memory.engine import ScriptedEngine
+from caesura.worker.adapters.onnx.child_engine import ChildEngine
 from caesura.worker.adapters.onnx.engine import OnnxEngine
 from caesura.worker.adapters.redis.session_store import RedisSessionStore
 from caesura.worker.adapters.redis.settings import RedisSettings
@@ -41,6 +42,7 @@ from caesura.worker.ports.publisher import Publisher
 from caesura.worker.runtime.loop.loop import Worker
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
 from caesura.worker.runtime.settings.settings import Route, RuntimeSettings
+from tests.harness.deadly_process import PROGRAM
 from tests.harness.shipped_models import ENGLISH, one_model
 
 
@@ -49,7 +51,7 @@ class Pipeline:
     """One worker. kill_at, kill_after: the protocol's step at which it kills itself, and how often it passes it before.
 
     kill_with: the signal; SIGSTOP makes a zombie of it. kill_once: a file; before it exists nothing is counted.
-    engine: ``scripted``, or ``shipped`` for the English model.
+    engine: ``scripted``, ``shipped`` for the English model, or ``deadly``, which kills its process over a word.
     """
 
     bootstrap: str
@@ -185,4 +187,6 @@ def _observer(pipeline: Pipeline) -> Observer:
 def _engine(name: str) -> Engine:
     if name == "scripted":
         return ScriptedEngine()
+    if name == "deadly":
+        return ChildEngine(Path(), max_kept_bytes=0, limit_bytes=0, deadline_s=5.0, max_deaths=10, run=PROGRAM)
     return OnnxEngine(one_model(ENGLISH))
