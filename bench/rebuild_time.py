@@ -52,9 +52,6 @@ WORDS = [
 ]
 
 
-_NEVER_MS = 600_000
-
-
 class Stopwatch(SilentObserver):
     """Notes when a partition was claimed or rebuilt, and when the next checkpoint committed."""
 
@@ -131,10 +128,10 @@ def measure(kafka: Kafka, redis: RedisServer, sessions: int, options: argparse.N
     }
 
 
-def _started(world: RealWorld, ordinal: int, **changes: object) -> tuple[RealWorker, Stopwatch]:
+def _started(world: RealWorld, ordinal: int) -> tuple[RealWorker, Stopwatch]:
     """Start a worker with the shipped model."""
     watch = Stopwatch()
-    return RealWorker(world, build(world.pipeline(ordinal, **changes).replaced(engine="shipped"), watch)), watch
+    return RealWorker(world, build(world.pipeline(ordinal).replaced(engine="shipped"), watch)), watch
 
 
 def _position(worker: Worker) -> int:

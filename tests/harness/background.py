@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
@@ -28,8 +29,8 @@ def in_background(server: Server) -> Iterator[None]:
         thread.join()
 
 
-class BackgroundLoop:
-    """A thread of a test's own, from ``start`` to ``close``. A subclass has ``_run``, until ``_closing`` is set."""
+class BackgroundLoop(ABC):
+    """A thread of a test's own, from ``start`` to ``close``."""
 
     def __init__(self, name: str) -> None:
         self._closing = threading.Event()
@@ -43,5 +44,6 @@ class BackgroundLoop:
         if self._thread.is_alive():
             self._thread.join()
 
+    @abstractmethod
     def _run(self) -> None:
-        raise NotImplementedError
+        """Run until ``_closing`` is set."""

@@ -9,7 +9,7 @@ from caesura.worker.core.decoding.european_repairs import tag_european_repairs
 
 
 def left(line: str, language: str) -> str:
-    """Return the words that stay ; a comma at a word is a mark of the model's."""
+    """Return the words that stay; a comma at a word is a mark of the model's."""
     said = line.split()
     words, marks = [word.rstrip(",") for word in said], [Punctuation.COMMA * word.endswith(",") for word in said]
     tags = bytearray(len(words))

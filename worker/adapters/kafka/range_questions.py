@@ -56,7 +56,7 @@ class RangeQuestions:
         return found
 
     def close(self) -> None:
-        """Ask nobody any more; a question under way ends by its time-out. Harmless twice."""
+        """Refuse further questions; one under way ends by its time-out. Harmless twice."""
         self._closed = True
         self._client = None
 

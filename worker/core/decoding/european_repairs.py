@@ -29,11 +29,10 @@ EMPHATIC: Mapping[str, frozenset[str]] = {
 """What may be said twice on purpose, and seldom is by mistake."""
 
 _PAUSES: Mapping[str, re.Pattern[str]] = {
-    "de": re.compile(r"[äö]+h+m*|[äö]+h*m+|e+h+m+|e+(?:h{2,}|m{2,})|[ua]+h+m+"),
-    "es": re.compile(r"e+h+m+|e+(?:h{2,}|m{2,})|[ua]+h+m+"),
-    "fr": re.compile(r"h?e+u+h+m*|he+u+|e+uu+|[ua]+h+m+|u+m+h*|e+h+m+"),
+    "de": re.compile(r"[äö]+h+m*|[äö]+h*m+|e+h+m+|e+(?:h{2,}|m{2,})|[ua]u*h+m+"),
+    "es": re.compile(r"e+h+m+|e+(?:h{2,}|m{2,})|[ua]u*h+m+"),
+    "fr": re.compile(r"h?e+u+h+m*|he+u+|e+uu+|[ua]u*h+m+|u+m+h*|e+h+m+"),
 }
-_LETTERS = frozenset("äöeuhm")
 _ONCE: Mapping[str, frozenset[str]] = {
     "de": word_set(
         """ein eine einen einem einer eines kein keine keinen keinem keiner mein meine meinen meinem meiner dein deine
@@ -92,7 +91,7 @@ def tag_european_repairs(
     """
     pause = _PAUSES[language]
     for place in range(start, len(tags)):
-        if tags[place] == OUT and _LETTERS.issuperset(words[place][1:]) and pause.fullmatch(words[place]):
+        if tags[place] == OUT and pause.fullmatch(words[place]):
             tags[place] = Disfluency.B_IM
     for place in range(start, len(tags)):
         if tags[place] == OUT and (count := _said_anew(words, tags, marks, place, language)):
