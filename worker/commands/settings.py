@@ -33,7 +33,7 @@ A setting has one name, written in three ways. Flags win over the environment, t
 
 Lists are separated by commas, or written as JSON (`["one", "two, with a comma"]`). Names with values are written as
 `name=value,name=value`, or as JSON. All other values are taken as they are: an address may begin with a bracket
-(`[fd00::1]:6379`). Blanks around a value are dropped; around a secret only one line break at its end is.
+(`[fd00::1]:6379`). Blanks around a value are dropped. Of a secret, only a line break at its end is dropped.
 
 An unknown name is refused with the name that was probably meant, and a wrong value with the reason. Secrets are never
 shown.

@@ -1,9 +1,9 @@
-"""Whether this worker has started, lives, and is ready: written by the loop, read by the HTTP server's threads.
+"""Whether this worker has started, is alive, and is ready. The loop writes it; the HTTP server's threads read it.
 
-Started: it has all that it makes by itself, its model loaded and warm. From there on it waits for brokers, or works.
-Alive: the loop has turned, or an inference has gone on, within ``max_still_s``, and no turn has taken longer than
-``max_turn_s``; before it has started, within ``max_start_s`` of the process's start.
-Ready: the loop gave no reason against it at its last turn, and is alive.
+Started: its models are loaded and warm, and the loop has begun; it may still wait for brokers.
+Alive: the loop, or an inference, has made progress within ``max_still_s``, and no turn has taken longer than
+``max_turn_s``. Before the start: the process is younger than ``max_start_s``.
+Ready: the loop's last turn gave no reason against it, and the worker is alive.
 """
 
 from __future__ import annotations

@@ -97,24 +97,24 @@ class DecodingRules:
 
     step_words: F, words between two labellings. look_ahead_words: T, words after a sentence end before it is cut.
     max_context_words: words of ended sentences that stay as left context; more words cost memory, fewer cost time.
-    context_words: how many of them stay when that limit is passed; both 0 is the paper's decoding. emission: when
-    segments are published. min_settled_words: in emission settled, the shortest run of settled words that is published
-    before its sentence ends. min_clause_words: in emission clause, the fewest words that are published at a mark
-    before the sentence ends. max_clause_words: in emission clause, the number of words that are published without a
-    mark. clause_look_ahead_words: in emission clause, the words after a mark before the words up to it are published,
-    if that is less than T and than the model's look-ahead. flush_after_ms: silence that freezes all words so far.
-    stall_after_ms: the same by arrival, for sessions that send ``heard_until_ms``. max_buffer_words: the longest buffer
-    that is labelled. max_open_sessions: open sessions of a partition; beyond them, events of new sessions are refused
-    and known sessions go on.
-    idle_after_ms: time since the last word after which a session is closed. forget_after_ms: time after which a closed
-    session's counters are dropped. routes: the translation routes that exist. bounds: what sessions may choose.
-    reparandum_offset: added to a model's scores of words taken back; below 0, fewer words are left out. filler_offset:
-    the same for fillers. silence_end_offset: added to the scores of the marks that end a sentence, for the last word
-    before a silence; above 0, more sentences end there. utterance_end_offset: the same for the last word before an
-    ``utterance_end``; a session's end always takes one of these marks. digit_commas: keep a model's commas between
-    single digits and single letters. probabilities: which probabilities segments and tentative words carry: ``off``
-    none; ``turns`` whether the speaker has finished (``turn_end``); ``words`` also those of each word's mark and tag,
-    which makes records larger.
+    context_words: how many words of ended sentences stay when ``max_context_words`` is passed; with both at 0, decoding
+    is that of the paper. emission: when segments are published. min_settled_words: in emission settled, the shortest
+    run of settled words that is published before its sentence ends. min_clause_words: in emission clause, the fewest
+    words that are published at a mark before the sentence ends. max_clause_words: in emission clause, the number of
+    words that are published without a mark. clause_look_ahead_words: in emission clause, how many words must follow a
+    mark before the words up to it are published; T or the model's look-ahead if that is less. flush_after_ms: silence
+    that freezes all words so far. stall_after_ms: time without an event that freezes all words so far, for sessions
+    that send ``heard_until_ms``. max_buffer_words: the longest buffer that is labelled. max_open_sessions: the most
+    open sessions of a partition; beyond it, events of new sessions are refused. idle_after_ms: time since the last word
+    after which a session is closed. forget_after_ms: time after which a closed session's counters are dropped. routes:
+    the translation routes that exist. bounds: what sessions may choose. reparandum_offset: added to a model's scores of
+    words taken back; below 0, fewer words are left out. filler_offset: added to a model's scores of fillers; below 0,
+    fewer fillers are left out. silence_end_offset: added to the scores of the marks that end a sentence, for the last
+    word before a silence; above 0, more sentences end there. utterance_end_offset: as ``silence_end_offset``, for the
+    last word before an ``utterance_end``. A session's end always takes one of these marks. digit_commas: keep a model's
+    commas between single digits and single letters. probabilities: which probabilities segments and tentative words
+    have. ``off``: none. ``turns``: that the speaker has finished (``turn_end``). ``words``: also those of each word's
+    mark and tag, which makes records larger.
     """
 
     step_words: Annotated[int, Meta(ge=1, le=50)] = 3

@@ -1,1 +1,1 @@
-"""One session: its state, what it asks of the engine, its snapshot and recovery."""
+"""One session: its state, its label requests, its snapshot and recovery."""

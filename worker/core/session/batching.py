@@ -1,11 +1,11 @@
-"""Which sessions are labelled together: an engine does best with many at once, and every session waits for its batch.
+"""Decides which sessions are labelled together. An engine works best on many, but every session waits for its batch.
 
 Rules:
 
-1. One step a session a batch: what follows a step depends on its labels.
-2. Whoever has waited longest is in the next batch; sessions that flood come after all others.
-3. A batch is bounded in sessions, and in the words of their buffers: so many an engine may have to compute at worst.
-4. Forming one costs time by what is in it, however many sessions wait.
+1. A batch has one step of each session, because what follows a step depends on its labels.
+2. The sessions that have waited longest are in the next batch. Sessions that flood come after all others.
+3. A batch has a greatest number of sessions and of words in their buffers, because an engine may have to compute all.
+4. The cost of forming a batch depends on its size, not on how many sessions wait.
 """
 
 from __future__ import annotations

@@ -1,21 +1,21 @@
-"""A session made again from its ledger record and the input, where its snapshot was lost.
+"""Makes a session again from its ledger record and the input, if its snapshot is lost.
 
 Rules: docs/design.md, *Loss of Redis*.
 
-The record holds everything but text: how long each word of the buffer is, and where in the input the first one starts.
-The same accepted events, read again, give the text back, so buffer, labels and held tail are what they were.
+The record has everything but text: the length of each word in the buffer, and where in the input the first one starts.
+The same accepted events give the text back, so buffer, labels and held tail are as they were.
 
 Rules:
 
 1. Events count from the record's ``start_offset`` to its ``last_offset``, both inclusive.
-2. Of those the first was accepted, and after it each whose (epoch, seq) is above all before: what was dropped as a
-   repeat, or refused, is below.
-3. Where retention took the record that the buffer starts in, nothing is counted from the front. Words that are units
-   are counted from the end, if each event follows the one before (else which were accepted is not known): where only
-   frozen ones are gone, which were published, nothing is lost. For characters that were
-   cut into words, it is unknown which of them the segmenter held back: all that is not published counts as lost.
-4. Where an older snapshot of the session is there, the text before ``read_from`` stands in it, and events count from
-   there on: those above the last one that the snapshot knows.
+2. The first of these was accepted. A later one was accepted if its (epoch, seq) is above all before it; repeats and
+   refused events are not above.
+3. If retention took the record in which the buffer starts, words are counted from the end. This needs words that are
+   units, and events that follow each other without a gap. If only frozen words are missing, nothing is lost, because
+   they were published. If characters were cut into words, it is unknown which of them the segmenter held back: all
+   unpublished words count as lost.
+4. If an older snapshot is there, it has the text from before ``read_from``. Events count from there, if they are above
+   the last event that the snapshot knows.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """A session as a state machine without I/O: events and times in, label requests and segments out (docs/design.md).
 
     offer(event, origin), fire(now)   decide at once (``admission`` has the table), and queue the work
-    request(now)                      works until labels are wanted, and says for what; None: nothing is left to do
-    resolve(labels, now)              goes on with them
-    take_segments()                   what has frozen since
+    request(now)                      works until labels are needed and returns the request; None if no work is left
+    resolve(labels, now)              goes on with the labels
+    take_segments()                   returns the segments that froze since the last call
 
 Rules:
 
-1. Queued work is done in the order in which it came in, each piece to its end.
-2. How eagerly requests are resolved changes nothing but ``frozen_ms``.
-3. A snapshot is taken only while nothing is queued; restored, it goes on as if nothing had happened.
+1. Queued work is done in order, each piece to its end.
+2. When requests are resolved changes only ``frozen_ms``.
+3. A snapshot is taken only while no work is queued. A restored session goes on as if it had never stopped.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Sessions whose work is not done: which labels they want, and what they froze (``partition``).
+"""The busy sessions of a partition: which labels they want, and the segments that froze (``partition``).
 
 Rules:
 
-1. Under one name two sessions may wait, a forgotten one and the one that began anew: the older finishes first.
-2. A session is worked on when labels have come for it, and at ``waiting`` where more was queued since; no other is
-   looked at: what it wants is known. It is not known of a session in whose work something was raised (a caller of the
-   library may go on behind Ctrl-C): that one is looked at again.
+1. Two sessions of one name may wait: a forgotten one and its successor. The older one finishes first.
+2. A session is worked on when its labels have come, and in ``waiting`` if more was queued for it. Other sessions are
+   not looked at, because what they want is known. If work on a session was interrupted by an exception (a user of the
+   library may go on after Ctrl-C), it is not known, and the session is looked at again.
 """
 
 from __future__ import annotations

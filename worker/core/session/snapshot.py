@@ -1,4 +1,4 @@
-"""Between a session's parts and its stored state: snapshot, restore, ledger record (``state``)."""
+"""Converts a session's parts to its stored state and back: snapshot, restore, ledger record (``state``)."""
 
 from __future__ import annotations
 

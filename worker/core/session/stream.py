@@ -1,4 +1,4 @@
-"""The library face of decoding: words in, frozen segments out, no broker, no store, one session.
+"""Decoding for users of the library: words in, frozen segments out, for one session, without broker or store.
 
     from caesura.worker.core.session.stream import StreamingLabeller
 
@@ -9,7 +9,7 @@
     for segment in labeller.end():
         print(*(word.text for word in segment.words))
 
-An engine is anything that labels (``caesura.worker.ports.engine.Engine``); ``rendering`` makes text of a segment.
+An engine is anything that labels (``caesura.worker.ports.engine.Engine``); ``rendering`` makes text from a segment.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A look at a session's unfrozen words with the labels that they have for now. It reads, and changes nothing.
+"""Reads a session's unfrozen words with their present labels; changes nothing.
 
-A label here may change with the next word. What has not been labelled yet, the segmenter's tail among it, carries none.
+The next word may change these labels. Words that have not been labelled yet, such as the segmenter's tail, have none.
 """
 
 from __future__ import annotations

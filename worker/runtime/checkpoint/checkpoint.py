@@ -1,13 +1,13 @@
 """A checkpoint: the one place that knows the order of writes over Kafka and Redis (docs/exactly-once.md).
 
-1. stage    polled words applied, labelled, frozen: in memory. Done before, as ``StagedCheckpoint``. The bytes of the
-            save are encoded here, from exactly this state.
-2. publish  begin the transaction; segments, routes, dead letters, ledger records.
-3. commit   send each partition's next offset with the checkpoint id as metadata; commit. The group is the only fence.
-4. save     what is committed goes to Redis, beside the loop (``saves``).
+1. stage    apply, label and freeze the polled words in memory, and encode the save from this state. The caller has done
+            this (``StagedCheckpoint``).
+2. publish  begin the transaction; send segments, routes, dead letters and ledger records.
+3. commit   send each partition's next offset with the checkpoint id as metadata; commit. Only the group fences.
+4. save     write the committed state to Redis, beside the loop (``saves``).
 
-No failure is interpreted here beyond "surely not committed" and "unknown": both drop the staged copies and
-have the partitions claimed again, and a claim reads from Kafka which checkpoint counts.
+A failure is either "surely not committed" or "unknown". In both cases the staged copies are dropped and the partitions
+are claimed again; the claim reads from Kafka which checkpoint counts.
 """
 
 from __future__ import annotations

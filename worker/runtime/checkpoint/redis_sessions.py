@@ -1,7 +1,7 @@
-"""What a claim finds in Redis of a partition, read in pieces: it may hold a million sessions, most of them closed.
+"""Reads what Redis holds of a partition, in pieces, for a claim. It may hold a million sessions, most of them closed.
 
-Nothing of it is believed for being there: the manifest and its id are fields of their own and must agree, and the
-sessions must add up to what the manifest says.
+The claim trusts it only if it adds up: the manifest and the id are separate fields and must agree, and the sessions
+must match the manifest.
 """
 
 from __future__ import annotations

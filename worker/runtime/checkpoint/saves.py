@@ -1,17 +1,15 @@
-"""Step 4 of a checkpoint: what is committed goes to Redis, beside the loop. Redis is a cache, keyed by checkpoint id.
+"""Step 4 of a checkpoint: saves committed state to Redis, beside the loop. Redis is a cache, keyed by checkpoint id.
 
-1. One write of a partition is under way at a time. It holds the sessions touched since the last one that is known to
-   have landed, and the id that was committed last. The next one begins an interval after it landed: what many commits
-   touch is written once.
-2. A write of what was touched is refused unless the stored id is one that it may follow: that of the last write known
-   to have landed, or of one without an answer since. So it is applied only on top of the state that it changes.
-3. Without an answer (Redis is slow, or away) its sessions stay unsaved, and the next write may follow its id as well.
-   Writes are spaced then. After ``_MOST_FOLLOWED`` of them the next write is a full one.
-4. Refused: Redis lost data, went back in time, or something else wrote there. The partition is to be claimed again.
-5. A full write of many sessions goes in pieces, which are put aside; the last one takes the place of what is stored.
-   A session that is committed after its piece is written again with the last one.
-6. Our own code raises: a full write is tried, as after a Redis that was away. No record is at fault, for what is saved
-   is committed.
+1. A partition has one save at a time. It has the sessions touched since the last successful save, and the last
+   committed id. The next save begins an interval later, so sessions that many commits touch are written once.
+2. Redis refuses a save unless the stored id is that of the last successful save, or of a later one without an answer.
+   So a save only changes the state that it was made for.
+3. If Redis does not answer (it is slow or away), the sessions stay unsaved, and the next save may also follow this id.
+   Saves are then spaced out. After ``_MOST_FOLLOWED`` of them the next is a full one.
+4. If Redis refuses, it lost data, went back in time, or something else wrote there. The partition is claimed again.
+5. A full save of many sessions goes in pieces under a temporary key; the last piece replaces the stored state. A
+   session that is committed after its piece is written again with the last one.
+6. If our own code raises, a full save is tried. No record is at fault, because all that is saved is committed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Step 1 of a checkpoint: what one partition has to publish, to commit and to save."""
+"""Step 1 of a checkpoint: what one partition will publish, commit and save."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Taking a partition over: the claim, what Redis holds of it, the rebuild, the adoption."""
+"""Taking a partition over: the claim, reading Redis, the rebuild, the adoption of an offset."""

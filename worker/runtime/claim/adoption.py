@@ -1,10 +1,10 @@
-"""A partition that begins at an offset that somebody set: its ledger forgets what it knew, so that no rebuild does.
+"""Starts a partition at an offset that somebody set. Its ledger forgets all sessions.
 
-Without that, a later loss of Redis would bring sessions back that the adoption gave up, and pass over records that it
-read again because they were refused before.
+Otherwise, after a later loss of Redis, a rebuild would bring back sessions that were given up here. It would also skip
+records that are now read again, because the ledger says that they were refused.
 
-It never begins where a session may have begun that has published: that one would begin there again, under the same
-``since``, and its segments would come a second time under the same names (ADR 0033).
+The offset must lie after the start of every session that has published. Else that session would start again with the
+same ``since``, and its segments would come twice under the same names (ADR 0033).
 """
 
 from __future__ import annotations

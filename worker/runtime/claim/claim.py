@@ -1,15 +1,15 @@
-"""The claim of a partition: learn which checkpoint was committed last, and load it where Redis holds it.
+"""The claim of a partition: find out which checkpoint was committed last, and load it if Redis has it.
 
-1. leave the claim's token with the group, and read the committed offset with stable offsets required (it waits while a
-   transaction on it is open);
-2. read what Redis holds; where it does not answer for long it counts as empty;
-3. judge (``verdict``): Redis holds the committed checkpoint, or one before it, from which the log catches up, or the
-   partition is rebuilt from the log;
-4. load **all** sessions, because timers of sessions without new words must fire too. Where they do not add up to what
-   the manifest says, the partition is rebuilt.
+1. Commit the claim's token to the group, and read the committed offset. Kafka answers when no transaction on the
+   offset is open.
+2. Read Redis. If it does not answer in time, it counts as empty.
+3. Judge (``verdict``). Either Redis has the committed checkpoint; or it has an earlier one, and the log supplies the
+   rest; or the partition is rebuilt from the log.
+4. Load **all** sessions, because timers of sessions without new words must fire too. If they do not match the
+   manifest, rebuild the partition.
 
-A claim is tried in short calls, so that partitions that are loaded go on. The same claim follows every abort and every
-commit of unknown outcome, because only a claim can find out the outcome.
+A claim is a series of short calls, so that loaded partitions go on. After each abort, and each commit with an unknown
+outcome, the partition is claimed again, because only a claim can find out the outcome.
 """
 
 from __future__ import annotations

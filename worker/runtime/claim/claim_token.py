@@ -1,6 +1,6 @@
-"""A claim's token, which it leaves with the group: it numbers the claims of a partition, one after another.
+"""A claim's token: a number that the claim commits to the group. Each claim of a partition has a higher one.
 
-With the setting ``start_at: latest`` it is left with the input's end as the first claim of all found it.
+With ``start_at: latest`` the first claim of all also commits the input's end as it found it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From a claim to a loaded partition, in pieces: the sessions that Redis held are made of their snapshots."""
+"""Makes a loaded partition from the snapshots that Redis held, in pieces."""
 
 from __future__ import annotations
 

@@ -1,25 +1,25 @@
-"""A partition's sessions come back from the log: Kafka is the truth (docs/design.md, *Loss of Redis*).
+"""Rebuilds a partition's sessions from the log (docs/design.md, *Loss of Redis*).
 
-Where Redis holds an older checkpoint of the same history, its sessions catch up:
+If Redis has an older checkpoint of the same history, its sessions catch up:
 
-1. read the ledger from where it ended with that checkpoint. The snapshot of a session that it forgets is dropped; where
-   it has a record of a session, that takes the snapshot's place, and text from before the checkpoint is the snapshot's;
-2. all of these must add up to what was committed of the ledger. Where they do not, or the log does not reach back so
-   far, the partition is rebuilt from nothing;
-3. read the input from the checkpoint's offset to the committed one, as below.
+1. Read the ledger from the end that the checkpoint noted. A tombstone drops a session's snapshot. A record replaces
+   it; the snapshot then supplies only the text from before the checkpoint.
+2. Compare the checksum of all sessions with the committed one. If they differ, or the log does not reach back that
+   far, rebuild the partition from nothing.
+3. Read the input from the checkpoint's offset to the committed offset, as in step 2 below.
 
-Where Redis holds nothing that counts, they are rebuilt:
+If Redis has nothing of use, the sessions are rebuilt:
 
-1. read the committed records of the ledger up to its end (``ledger_reading``), keep the last one of each session, and
-   compare them with what was committed of them (``ledger_check``);
-2. read the input again from the replay offset, which the committed offset's metadata names, to the committed offset:
-   the ledger's sessions get the text of their buffers back, and whatever came after a session's record is applied as if
-   for the first time, but that no timer fires meanwhile (``partition``, rule 5);
-3. add up what was made. All of it is saved after the first checkpoint, by a full write.
+1. Read the committed records of the ledger to its end (``ledger_reading``), keep the last one of each session, and
+   compare their checksum with the committed one (``ledger_check``).
+2. Read the input from the replay offset (in the committed offset's metadata) to the committed offset. This gives the
+   buffers their text back. Events after a session's record are applied as if for the first time, except that no timer
+   fires (``partition``, rule 5).
+3. Compute the manifest. A full save after the first checkpoint writes all sessions.
 
-Nothing that was published is published again: a segment and its session's ledger record commit together. Events that
-were refused stay refused, and their dead letters are already where they belong: those that neither their bytes nor
-their session decided stand in the ledger, in the transaction of their dead letter.
+Nothing is published twice, because a segment and its session's ledger record are in one transaction. Refused events
+stay refused. If neither an event's bytes nor its session show that it was refused, the ledger notes it, in the
+transaction of its dead letter.
 """
 
 from __future__ import annotations

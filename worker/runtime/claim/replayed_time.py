@@ -1,15 +1,15 @@
-"""The times at which a rebuild applies records again: those of the first time, as far as the ledger knows them.
+"""The partition times at which a rebuild applies records again: the original ones, as far as the ledger knows them.
 
-A ledger record says of its session's last input record when that was stamped, and at which partition time it was
-applied. Where a broker's clock was ahead once, time has been ahead of the stamps since (``timeline``):
+A ledger record has the stamp of its session's last input record, and the partition time at which it was applied. Both
+differ if a broker's clock was once ahead (``timeline``).
 
-1. Time goes on from the last such record below what is replayed, and from each that is reached or passed; before one it
-   is not later than there.
-2. Where the one below does not explain the first one to come, or where there is none, a clock was set somewhere between
-   the two. What is replayed before it goes by the clock of the first one to come then, as far as that is not later: a
-   jump of the time after an unpublished word would have published it.
-3. It is unknown where further clocks were set. Time may then jump after an unpublished word. If it does, the session
-   counts as still speaking (``session``, ``replayed``).
+1. Partition time continues from the last such record before the replay offset, and again from each that the replay
+   reaches. Until then it does not pass the time of the next one.
+2. If the one before does not explain the next one's difference, or there is none before, a clock was set somewhere
+   between them. Records up to the next one then use the next one's difference, up to its time. If time had jumped after
+   an unpublished word, that word would have been published.
+3. Further clock changes are not known, so time may jump after an unpublished word. The session then counts as still
+   speaking (``session``, ``replayed``).
 """
 
 from __future__ import annotations

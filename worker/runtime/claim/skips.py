@@ -1,7 +1,7 @@
-"""Records that an operator has set aside: requests in the claims topic, which each claim reads (``caesura skip``).
+"""Records that an operator sets aside: ``caesura skip`` writes a request to the claims topic, and each claim reads it.
 
-A request names the input offset and the SHA-256 of the record's value, so that it can mean no other record. The owner
-carries it out with its next checkpoint: dead letter, refusal note, next offset.
+A request has the input offset and the SHA-256 of the record's value, so it cannot hit another record. The owner's next
+checkpoint carries it out: dead letter, note of refusal, next offset.
 """
 
 from __future__ import annotations

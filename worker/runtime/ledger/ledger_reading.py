@@ -1,9 +1,9 @@
-"""What a partition's ledger says, read from its beginning, or from an offset, to its end as it is now.
+"""A partition's ledger, read from its beginning or from an offset to its present end.
 
-1. Write a record that says nothing: it lies at the end, open transactions included, of who leads the partition now (ADR
-   0047). Read the committed records up to there; where that cannot be reached yet a commit marker is outstanding: wait.
-2. Keep the last record of each key, and decode no other: what was replaced may be anything.
-3. A tombstone says through which input offset its session is forgotten, or that a record of the input was refused.
+1. Write a no-op record. Its offset is the end, as the present leader knows it, open transactions included (ADR 0047).
+   Read the committed records up to it. If it cannot be reached yet, a commit marker is outstanding: wait.
+2. Keep the last record of each key and decode only these; replaced records may be anything.
+3. A tombstone says through which input offset its session is forgotten, or that an input record was refused.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""From frozen segments to the records of a transaction: the segments topic, translation routes, the ledger.
+"""Makes the records of a transaction from frozen segments: for the segments topic, the routes and the ledger.
 
-Every record goes to its input's partition number, keyed by session, so that a session's output has one order.
+Each record goes to the partition number of its input, with the session as key, so a session's output is in order.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A partition's committed offset, read so that no open transaction can still change it."""
+"""Reads a partition's committed offset so that no open transaction can still change it."""
 
 from __future__ import annotations
 

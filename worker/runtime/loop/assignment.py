@@ -1,7 +1,7 @@
-"""Which partitions this worker holds, and what takes each to its next phase (``phases``).
+"""The partitions that this worker holds, and each one's move to its next phase (``phases``).
 
-Rebalance callbacks only take note; the loop claims. No transaction is ever open while the group is polled, so a revoke
-or a loss has nothing to finish: what was staged and not committed is dropped, and the next owner stages it again.
+Rebalance callbacks only record what happened; the loop starts the claims. No transaction is open while the consumer
+polls, so a revoke has nothing to finish. Staged data that was not committed is dropped; the next owner stages it again.
 """
 
 from __future__ import annotations

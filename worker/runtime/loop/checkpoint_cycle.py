@@ -1,7 +1,7 @@
-"""When a checkpoint is taken, of which partitions, and what becomes of each of them afterwards.
+"""Decides when to take a checkpoint, of which partitions, and what to do with each partition afterwards.
 
-``checkpoint`` knows the order of writes; here a committed partition adopts what it staged, one that did
-not commit for sure is claimed again, and one that cannot go on is parked once nothing of it is left to commit.
+``checkpoint`` knows the order of writes. After it, a committed partition adopts its staged state. A partition whose
+commit is not certain is claimed again. A partition that cannot go on is parked, once it has nothing left to commit.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Takes partitions from claiming to loaded, a short piece of each a turn, so that those that are loaded go on.
+"""Takes partitions from claiming to loaded, a piece of work at a time, so that loaded partitions are not held up.
 
-A turn begins a piece for so long as ``_PIECES_S`` is not over; the next one goes on with the partition after the last.
+A turn of the loop starts pieces until ``_PIECES_S`` is over. The next turn goes on with the next partition.
 
-One partition is rebuilt after another: a turn that held several rebuilds would keep the loop from polling for too
-long. Where our own code raises, the partition parks: the same claim would raise again.
+Only one partition is rebuilt at a time, because several rebuilds in a turn would keep the loop from polling for too
+long. If our own code raises, the partition parks, because the same claim would raise again.
 """
 
 from __future__ import annotations

@@ -1,18 +1,18 @@
-"""How long words wait to be labelled together: a pass over one session costs most of what a pass over eight costs.
+"""Decides how long words wait to be labelled together: a pass over eight sessions costs little more than one over one.
 
-Nothing that is labelled can be read before its checkpoint has committed, so labels are made just before it (ADR 0041).
+Labels cannot be read before their checkpoint has committed, so they are computed just before it (ADR 0041).
 
 Rules:
 
-1. What has come is labelled when a checkpoint is due, when as many records wait as fill a batch or as a turn may take,
-   when the first of them has waited for ``longest_s``, or when the pause is over: whichever is first.
-2. A checkpoint is due so much before its interval's end as the last labelling took, at most half of it: the words that
-   waited are not later for it.
-3. The pause: after a labelling or a checkpoint nothing is labelled for four times as long as the last checkpoint took,
-   with its labels. So a worker with little to do answers at once, and one with much gathers. After a checkpoint that
-   did not commit the pause has no end until one does: tries come no faster than the interval.
-4. While some wait, and nothing is behind, a turn begins ``turn_s`` after the last one, so that what came in between is
-   read together; or when a checkpoint is due, so that it has all that has come (ADR 0041).
+1. Label when the first of these happens: a checkpoint is due; a batch is full, or as many records wait as a turn may
+   take; the first record has waited for ``longest_s``; the pause (rule 3) is over.
+2. Start labelling before the checkpoint's time by as long as the last labelling took, at most half the interval. So
+   labelling does not delay the words that waited.
+3. After a labelling or a checkpoint, pause for four times as long as the last checkpoint took with its labels. So a
+   worker with little to do answers at once, and a busy one gathers. If a checkpoint did not commit, the pause lasts
+   until one does: retries come no faster than the interval.
+4. If records wait and the worker keeps up, begin a turn ``turn_s`` after the last one, or when a checkpoint is due. The
+   turn reads all that has come in between (ADR 0041).
 """
 
 from __future__ import annotations

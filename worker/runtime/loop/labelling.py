@@ -1,4 +1,4 @@
-"""Drives sessions through the engine: one step a session a batch, until none wants labels."""
+"""Runs sessions through the engine until none needs labels; a batch has one step of each session."""
 
 from __future__ import annotations
 

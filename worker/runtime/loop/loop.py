@@ -1,7 +1,7 @@
-"""The loop: poll, claim, fire timers, label, take a checkpoint; one thread, one turn after another.
+"""The worker's loop: poll, claim, fire timers, label, take a checkpoint. One thread runs one turn after another.
 
-A turn never waits for one partition at another's cost: claims are short, a fault drops its partition back to a claim,
-and everything that is not loaded is paused while the group membership is kept alive by polling.
+A turn never delays one partition because of another: claims are done in short pieces, and a fault sends only its own
+partition back to a claim. Partitions that are not loaded are paused; polling keeps the group membership alive.
 """
 
 from __future__ import annotations

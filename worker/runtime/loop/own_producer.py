@@ -1,4 +1,4 @@
-"""This worker's transactional producer: made before the group is joined, lost by faults, made anew."""
+"""This worker's transactional producer. It is made before the worker joins the group, and replaced after a fault."""
 
 from __future__ import annotations
 

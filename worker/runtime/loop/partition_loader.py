@@ -1,4 +1,4 @@
-"""From a claim's result to a loaded partition: snapshots become sessions, or the log does where they are lost."""
+"""Turns a claim's result into a loaded partition: from the snapshots in Redis, else from the log."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The phases of a partition that a worker holds, and every way from one to another.
+"""The phases of a partition that a worker holds, and the transitions between them.
 
-A phase is a value with what belongs to it; ``TRANSITIONS`` is the whole table, and ``Phases`` refuses any other way.
-docs/exactly-once.md shows the table as ``python -m caesura.worker.runtime.loop.phase_table`` writes it.
+A phase is a value with its own data. ``TRANSITIONS`` is the whole table, and ``Phases`` refuses any other transition.
+``python -m caesura.worker.runtime.loop.phase_table`` writes the table into docs/exactly-once.md.
 """
 
 from __future__ import annotations

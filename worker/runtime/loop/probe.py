@@ -1,7 +1,7 @@
-"""Looks at Redis, the brokers and the parked partitions now and then, beside the loop: a worker without words, too.
+"""Checks Redis, the brokers and the parked partitions every few seconds, beside the loop, also if no words come.
 
-An operator releases a parked partition by a record in its ledger (``caesura unpark`` writes one that says nothing), so
-that needs no Redis. Nothing else writes there while it is parked, but an operator who mends the ledger.
+``caesura unpark`` writes a no-op record to the ledger of a parked partition, so a release needs no Redis. While a
+partition is parked, only an operator writes to its ledger, so the probe releases it when the ledger has grown.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A blocking call beside the loop, whose answer a later turn takes."""
+"""A blocking call that runs beside the loop. A later turn takes its answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Step 1 of a checkpoint, and its adoption: what has changed in one partition becomes bytes, messages and an offset."""
+"""Stages a partition's checkpoint (step 1): changes become bytes, messages and an offset. Adopts it once committed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a claim found: a partition's sessions are made from it."""
+"""What a claim found; a partition's sessions are made from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records that can never be applied: their dead letters, and the limit on those that bytes or our code account for."""
+"""Records that can never be applied: their dead letters, and the limit on malformed and poison ones."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The sessions of one partition in memory, ahead of the last commit by what is staged.
+"""The sessions of one partition in memory. They are ahead of the last commit by the staged changes.
 
-Nothing is ever undone in memory: after a fault the whole object is thrown away and the partition is claimed again.
+Memory is never rolled back: after a fault the whole object is dropped and the partition is claimed again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What one loaded partition has in memory; the jobs on it are files of their own.
+"""The state of one loaded partition, on which other files work.
 
 ``record_admission`` applies records, ``dead_letters`` sets refused ones aside, ``partition_timers`` fires timers,
-``checkpoint_staging`` makes checkpoints of what has changed; ``loaded_partition`` puts them together.
+``checkpoint_staging`` makes checkpoints, ``loaded_partition`` puts them together.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The timers of one partition's sessions: what is due, how much of it fires at once, and what the leader is asked.
+"""The timers of one partition's sessions: which are due, how many fire at once, and when to ask the leader.
 
-By the leader's answer time goes on where nothing more is read (ADR 0022).
+If no more records come, the leader's answer lets time go on (ADR 0022).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How far one partition is read, and how far that is committed."""
+"""How far one partition has been read, and how far that is committed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gives each record to its session or to the dead letters, or parks the partition if neither is right."""
+"""Gives each record to its session or to the dead letters; parks the partition if neither is possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a Kafka record to a word event, or to an error that says why not."""
+"""Decodes a Kafka record to a word event, or raises an error with the reason."""
 
 from __future__ import annotations
 

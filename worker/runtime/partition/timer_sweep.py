@@ -1,8 +1,8 @@
-"""Fires the timers of loaded partitions, and asks leaders for what the monotonic clock alone cannot say.
+"""Fires the timers of loaded partitions, and asks leaders whether more records are in the log.
 
-What is due by a partition's time fires. Where something would be due by the monotonic clock, the partition's leader is
-asked whether anything more is in the log; one question serves all that is due there by then. The loop does
-not wait for the answer but reads it at a later turn, so a leader that is slow or away delays only its own partitions.
+A timer fires when partition time says that it is due. If it is due only by the monotonic clock, the partition's leader
+is asked whether the log has more records. One question serves all timers of the partition that are due by then. The
+loop reads the answer at a later turn, so a slow or absent leader delays only its own partitions.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Tells of words before they are frozen, where somebody wants it: ADR 0031.
+"""Publishes words before they freeze, if the operator wants it (ADR 0031).
 
 Rules:
 
-1. It reads sessions and changes nothing; what becomes of its records changes nothing either.
-2. At most one look at a session in ``interval_ms``; a look that came too soon is taken at a later turn.
-3. It is the first to give way: a worker that is behind takes no look, and a turn spends ``_BUDGET_S`` on them at most.
+1. It reads sessions and changes nothing. A lost record has no effect on them.
+2. It looks at a session at most once in ``interval_ms``, and makes up for a missed look at a later turn.
+3. Under load it gives way first: a worker that is behind takes no look, and a turn spends at most ``_BUDGET_S`` on it.
 """
 
 from __future__ import annotations

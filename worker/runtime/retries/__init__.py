@@ -1,1 +1,1 @@
-"""Faults and parking, and how a step is found and tried that a broker refuses or our own code raises for."""
+"""Faults, parking, and the search for a step that a broker refuses or that makes our own code raise."""

@@ -1,4 +1,4 @@
-"""What is wrong with the worker now: faults by what they hit. Each stays until what it hit has worked again."""
+"""The worker's present faults, each with what it hit. A fault is removed when what it hit works again."""
 
 from __future__ import annotations
 

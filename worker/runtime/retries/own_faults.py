@@ -1,4 +1,4 @@
-"""Exceptions of our own code, caught where the partition that they belong to is known."""
+"""Catches exceptions of our own code at the place where their partition is known."""
 
 from __future__ import annotations
 

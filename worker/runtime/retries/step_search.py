@@ -1,16 +1,17 @@
-"""What a broker refuses, or our own code raises for, is found in memory: fewer steps a checkpoint, until one is alone.
+"""Finds the step that a broker refuses or that makes our own code raise, by taking fewer steps a checkpoint.
 
-A step is a record, the due timers of a session, or what a rebuild has published.
+A step is a record, the due timers of a session, or the output of a rebuild.
 
-1. After a refusal of content, or an exception of ours, the partition is claimed again, and its next checkpoint has half
-   as many steps. Each checkpoint that commits doubles that again.
-2. A step alone is tried differently: a refused dead letter goes without its bytes, a refused segment is split, at last
-   into single words. After an exception the step goes without the engine; what the record's session holds of records
-   before goes first, as a step of its own.
-3. A record that fails all the same becomes a dead letter with its bytes. Where what was refused holds words that were
-   committed before, or where the step is no record, the partition parks.
+1. After refused content, or an exception of ours, the partition is claimed again, and its next checkpoint has half as
+   many steps. Each checkpoint that commits doubles the number again.
+2. A single step is tried in other ways. A refused dead letter goes without its bytes. A refused segment is split, at
+   last into single words. After an exception the step goes without the engine; words of earlier records in the same
+   session go first, as a step of their own.
+3. If a record still fails, it becomes a dead letter with its bytes. If the refused words are of committed records, or
+   the step is not a record, the partition parks.
 
-Outages come here never: only ``ContentRefusedError`` and ``OwnFaultError`` do. A process that ends forgets all of it.
+Only ``ContentRefusedError`` and ``OwnFaultError`` come here, not outages. All this is in memory: a new process starts
+without it.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What the runtime is told and given: its settings, routes, adapters and deadlines."""
+"""The runtime's settings, routes, adapters and deadlines."""

@@ -1,4 +1,4 @@
-"""One deadline for a whole undertaking, however many calls it takes."""
+"""A deadline for several calls together."""
 
 from __future__ import annotations
 

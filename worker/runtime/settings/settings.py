@@ -71,11 +71,11 @@ class RuntimeSettings(TopicSettings):
     adopt_foreign_offsets: Start with empty state at an offset that was set from outside, instead of parking the
         partition.
     partitioner: How producers choose a session's partition: ``murmur2`` (Java's default, librdkafka's
-        ``murmur2_random``), ``crc32`` (librdkafka's default), or ``unchecked``.
+        ``murmur2_random``), ``crc32`` (librdkafka's default), or ``unchecked`` (events are accepted in any partition).
     commit_interval_ms: Longest time between checkpoints. Output becomes readable at the end of a checkpoint, so this is
         part of the delay. A worker with little to do commits sooner, at most four times as often.
-    save_interval_ms: Shortest time between two saves of a partition in Redis. Words of so long a time are labelled
-        again after a crash. A stop and a hand-over save at once.
+    save_interval_ms: Shortest time between two saves of a partition in Redis. After a crash, the words of that time are
+        labelled again. A stop and a hand-over save at once.
     max_poll_records: Records taken into one checkpoint.
     max_batch_sessions: Sessions labelled in one inference.
     max_batch_words: Words of all buffers in a batch.

@@ -1,4 +1,4 @@
-"""What a partition's committed sessions add up to: how many, their digest, and what the ledger must say of them."""
+"""Totals over a partition's committed sessions: their number, their digest, and the ledger's checksum."""
 
 from __future__ import annotations
 

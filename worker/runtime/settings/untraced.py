@@ -1,4 +1,4 @@
-"""The tracer of a worker whose traces are off: no context is read, none is stored, no header is written."""
+"""The tracer of a worker without traces: it reads, stores and writes no trace context."""
 
 from __future__ import annotations
 
