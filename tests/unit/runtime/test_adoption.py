@@ -252,10 +252,8 @@ def test_a_worker_that_is_told_to_stop_while_it_waits_for_brokers_stops() -> Non
     assert worker.source.member_id == ""
 
 
-@pytest.mark.parametrize("failures", [1, 6])
-def test_start_at_end_reads_from_the_first_claim_on(
-    failures: int,
-) -> None:
+def test_start_at_end_reads_from_the_first_claim_on() -> None:
+    failures = 6
     world = World(rules=DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000))
     world.send(event("old", 0, "said", "before"))
     worker = world.worker(start_at=StartAt.LATEST)
@@ -314,7 +312,7 @@ def _set(world: World, next_offset: int, metadata: str) -> None:
     world.broker.set_offset("caesura", "asr.words", 0, NextOffset(next_offset=next_offset, metadata=metadata))
 
 
-@pytest.mark.parametrize("moved_by", [5, -5, 1, -1])
+@pytest.mark.parametrize("moved_by", [5, -1])
 def test_an_offset_moved_with_its_metadata_parks_and_loses_no_word(moved_by: int) -> None:
     world, committed = _spoken()
     _set(world, committed.next_offset + moved_by, committed.metadata)

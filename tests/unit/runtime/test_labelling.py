@@ -195,18 +195,6 @@ def test_a_partition_let_go_during_its_rebuild_leaves_no_engine_state() -> None:
 _FIVE_TALKS = [speech(name, 30, a_time=3) for name in ("ann", "ben", "cy", "dee", "eve")]
 
 
-class _CountingEngine(ScriptedEngine):
-    """Counts the sessions of each pass."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.sizes: list[int] = []
-
-    def label(self, requests: Sequence[LabelRequest]) -> list[Labels]:
-        self.sizes.append(len(requests))
-        return super().label(requests)
-
-
 class _TimedEngine(ScriptedEngine):
     """Notes when each pass begins; each takes so long."""
 
@@ -263,7 +251,7 @@ def test_labelling_begins_so_early_that_the_checkpoint_is_in_time(took_s: float,
 
 def _gathered(gather_ms: int) -> tuple[World, list[int]]:
     """Let five sessions speak by turns, one event a turn of the loop."""
-    world, engine = World(rules=_PATIENT), _CountingEngine()
+    world, engine = World(rules=_PATIENT), FaultyEngine(lambda _: None)
     worker = world.worker(engine=engine, gather_ms=gather_ms)
     worker.turn(3)
     for together in zip(*_FIVE_TALKS, strict=True):
@@ -272,7 +260,7 @@ def _gathered(gather_ms: int) -> tuple[World, list[int]]:
             worker.turn()
     worker.settle()
     check_every_word_once([one for talk in _FIVE_TALKS for one in talk], world.segments())
-    return world, engine.sizes
+    return world, engine.batch_sizes
 
 
 def test_words_that_come_one_after_another_are_labelled_together() -> None:

@@ -234,11 +234,6 @@ def _commit_metadata(world: World, metadata: OffsetMetadata) -> None:
     world.broker.set_offset("caesura", "asr.words", 0, offset)
 
 
-def test_a_complete_ledger_is_rebuilt_from() -> None:
-    world = world_of_two()
-    _ends(world, rebuilt(world))
-
-
 @pytest.mark.parametrize(
     ("session", "older", "named"),
     [
@@ -278,17 +273,6 @@ def test_five_of_many_missing_sessions_are_named() -> None:
     assert "records of 0 sessions that published, 9 were committed" in detail
     assert detail.count(" since ") == 5
     assert "and 4 more;" in detail
-
-
-def test_a_session_that_closed_is_named_where_it_alone_is_missing() -> None:
-    world = World(rules=PATIENT)
-    first = world.worker()
-    for name in ("ann", "ben"):
-        world.send(event(name, 0, "bye", session_end=True))
-    first.settle()
-    first.worker.drain()
-    strike(world, "ben")
-    assert "was committed: 'ben' since 1 (" in parked_of(rebuilt(world)).detail
 
 
 @pytest.mark.parametrize("fault", [BrokerError("nobody answers"), FatalError("not authorised")])
@@ -431,14 +415,16 @@ class _Life:
 
 
 @pytest.mark.parametrize("piece", [None, 2], ids=["rebuilt at once", "rebuilt in pieces"])
-@pytest.mark.parametrize("first_seed", range(0, 60, 10))
+@pytest.mark.parametrize(
+    "first_seed", [0, 4, 8, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(12, 60, 4))]
+)
 def test_the_committed_ledger_sum_matches_the_ledger(
     first_seed: int, piece: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if piece is not None:
         monkeypatch.setattr(saves, "PIECE_SESSIONS", piece)
         monkeypatch.setattr(rebuild, "PIECE_SESSIONS", piece)
-    for seed in range(first_seed, first_seed + 10):
+    for seed in range(first_seed, first_seed + 4):
         life = _Life(seed)
         for _ in range(_STEPS):
             life.step()

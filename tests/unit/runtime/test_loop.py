@@ -50,19 +50,6 @@ def test_every_word_comes_out_once_and_in_order() -> None:
     check_every_word_once(events, world.segments())
 
 
-def test_another_worker_goes_on_where_the_first_was_stopped() -> None:
-    world = World()
-    events = speech("ann", 60)
-    world.send(*events[:7])
-    first = world.worker(0)
-    first.settle()
-    first.worker.drain()
-    world.send(*events[7:])
-    second = world.worker(1)
-    second.settle()
-    check_every_word_once(events, world.segments())
-
-
 def test_a_hand_over_changes_no_label() -> None:
     events = [one for name in ("ann", "ben") for one in speech(name, 50)]
     alone, handed = World(rules=PATIENT), World(rules=PATIENT)
@@ -74,33 +61,6 @@ def test_a_hand_over_changes_no_label() -> None:
         worker.settle()
         worker.worker.drain()
     assert untimed(_bare(alone)) == untimed(_bare(handed))
-
-
-def test_silence_freezes_words_without_new_input() -> None:
-    world = World()
-    world.send(event("ann", 0, "we", "wait"))
-    worker = world.worker()
-    worker.turn(20)
-    assert world.segments() == []
-    worker.turn(60)
-    assert [one.cause for one in world.segments()] == ["silence"]
-
-
-def test_a_crowd_that_falls_silent_at_once_is_flushed_over_several_turns() -> None:
-    world = World()
-    names = [f"ann-{number}" for number in range(300)]
-    world.send(*(event(name, 0, "we", "wait") for name in names), timestamp_ms=world.clock.wall_ms())
-    heard = Labelled()
-    worker = world.worker(observer=heard)
-    worker.turn(20)
-    world.clock.pass_s(2.0)
-    most = 0
-    for _ in range(40):
-        before = heard.seen
-        worker.turn()
-        most = max(most, heard.seen - before)
-    assert 0 < most < len(names)
-    assert len(by_session(world.segments())) == len(names)
 
 
 def test_a_crowd_made_due_by_one_record_is_flushed_over_several_turns() -> None:
@@ -132,14 +92,6 @@ def test_a_crowd_made_due_by_one_record_is_flushed_over_several_turns() -> None:
         world.segments(),
     )
     assert {one.cause for one in world.segments()} == {"silence", "end"}
-
-
-def test_a_target_gets_its_translation_records_and_an_unknown_one_is_named() -> None:
-    world = World()
-    world.send(event("ann", 0, "good", "morning", targets=("de", "xx"), session_end=True))
-    world.worker().settle()
-    assert len(world.records("translate.de")) == 1
-    assert [one.unknown_targets for one in world.segments()] == [("xx",)]
 
 
 def test_a_refused_event_is_a_dead_letter_and_good_sessions_go_on() -> None:
@@ -269,21 +221,17 @@ def test_a_worker_that_fails_while_it_drains_leaves_the_group_at_once(monkeypatc
     check_every_word_once(events, world.segments())
 
 
-def test_a_process_that_is_killed_while_it_drains_closes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("killed_in", ["draining", "leaving the group"])
+def test_a_process_that_is_killed_as_it_stops_closes_nothing_more(
+    killed_in: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     worker = World().worker()
     worker.settle()
     closed = closed_by(worker, monkeypatch)
-    monkeypatch.setattr(worker.worker, "_label", raising(Crash()))
-    with pytest.raises(Crash):
-        worker.worker.drain()
-    assert closed == []
-
-
-def test_a_process_that_is_killed_as_it_leaves_the_group_closes_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    worker = World().worker()
-    worker.settle()
-    closed = closed_by(worker, monkeypatch)
-    monkeypatch.setattr(worker.source, "close", raising(Crash()))
+    if killed_in == "draining":
+        monkeypatch.setattr(worker.worker, "_label", raising(Crash()))
+    else:
+        monkeypatch.setattr(worker.source, "close", raising(Crash()))
     with pytest.raises(Crash):
         worker.worker.drain()
     assert closed == []

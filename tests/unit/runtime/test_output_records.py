@@ -41,7 +41,7 @@ def test_refusals_are_read_as_they_were_written(offsets: set[int]) -> None:
     assert parse_refused(noted(sorted(offsets))) == offsets
 
 
-@pytest.mark.parametrize("count", [999_999, 1_000_000, 1_000_001, 2_500_000])
+@pytest.mark.parametrize("count", [1_000_000, 1_000_001])
 def test_a_long_run_of_refusals_is_split_into_ranges_that_a_worker_reads(count: int) -> None:
     assert parse_refused(noted(list(range(7, 7 + count)))) == set(range(7, 7 + count))
 
@@ -113,10 +113,16 @@ _SAID = (
 _SECRETS = (CANARY, "four", "seven", "nine", "vera", "quist", "frohmail")
 
 
-@pytest.mark.parametrize("wire", WireFormat)
 @pytest.mark.parametrize("emission", Emission)
-@pytest.mark.parametrize("marked", [True, False])
-@pytest.mark.parametrize("words_an_event", [1, 2, 3, 7])
+@pytest.mark.parametrize(
+    ("words_an_event", "wire", "marked"),
+    [
+        (1, WireFormat.MSGPACK, True),
+        (2, WireFormat.JSON, False),
+        (3, WireFormat.MSGPACK, False),
+        (7, WireFormat.JSON, True),
+    ],
+)
 def test_no_record_of_the_route_carries_a_redacted_word(
     wire: WireFormat, emission: Emission, words_an_event: int, *, marked: bool
 ) -> None:

@@ -132,7 +132,7 @@ _ACTIONS = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80)
 @given(_ACTIONS)
 def test_every_silence_cut_is_a_silence_in_the_log(
     actions: list[Callable[[Troubled], None]],
@@ -297,7 +297,6 @@ _SET_BACK = (_say("ann"), _set_clock(-3_000), _say("ben"), _pass(2_100), _say("c
 """By her silence time is beyond what the stamps say, so that the next one counts by what passed; nobody knows that."""
 
 
-@settings(max_examples=100, deadline=None)
 @example([*_SET_BACK, _say("cat", 100)])
 @example([_say("cat"), _set_clock(-3_000), _pass(2_000), _say("cat"), _say("ann", 10, ends=True)])
 @given(

@@ -401,7 +401,7 @@ def _audit(world: World) -> None:
     assert (manifest.sessions, manifest.digest) == (len(stored.sessions), digest)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30)
 @given(_TURNS)
 def test_whatever_sessions_do_the_manifest_adds_up(
     turns: list[tuple[str, int, bool, int]],
