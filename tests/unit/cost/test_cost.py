@@ -65,7 +65,7 @@ _LEAST_S = 0.002
 """What is over sooner is not told from the clock's own steps."""
 
 
-def growth(make: Callable[[int], _Made], read: Callable[[_Made], object], size: int = 64_000) -> float:
+def growth(make: Callable[[int], _Made], read: Callable[[_Made], object], size: int = 32_000) -> float:
     """Return how many times longer 8 times ``size`` takes to read.
 
     Input that leaves the processor's caches costs more a byte, once; the ratio of a square does not fall with the size.
@@ -121,7 +121,7 @@ def _nothing_of_other_tests_is_collected() -> Iterator[None]:
     gc.unfreeze()
 
 
-@pytest.fixture(params=[1, pytest.param(4, marks=pytest.mark.long)], ids=["short", "long"])
+@pytest.fixture(params=[1, pytest.param(8, marks=pytest.mark.long)], ids=["short", "long"])
 def times(request: pytest.FixtureRequest) -> int:
     """Return how many times longer the dearest input is: ``make test-long`` finds squares of smaller factors."""
     return int(request.param)
@@ -152,6 +152,7 @@ def text_of(head: str, piece: str, tail: str) -> Make:
 
 
 PIECES = ("a ", "[", "(", "♪", "<|", "<", "*", "!", "x", "字", "&#", "- ", "\\\\", "mh", "1:", "SPEAKER ", "{\\\\")
+FUNASR_PIECES = ("a ", "<|", "<", "字", "x", "[")
 TEXTS: dict[str, tuple[str, str]] = {
     "whisper": ('{"segments":[{"start":0,"end":1,"text":"', '"}]}'),
     "vosk": ('{"text":"', '"}'),
@@ -350,20 +351,22 @@ def _no_limit_of_words(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("many", MANY)
 def test_a_message_of_many_things_costs_as_much_as_it_is_long(many: str, times: int) -> None:
-    assert growth(MANY[many], read_all(many.split(maxsplit=1)[0]), times * 8_000) <= LINEAR_AT_MOST
+    assert growth(MANY[many], read_all(many.split(maxsplit=1)[0]), times * 4_000) <= LINEAR_AT_MOST
 
 
-@pytest.mark.parametrize("piece", PIECES)
-@pytest.mark.parametrize("recogniser", ["whisper", "funasr"])
+@pytest.mark.parametrize(
+    ("recogniser", "piece"),
+    [*(("whisper", piece) for piece in PIECES), *(("funasr", piece) for piece in FUNASR_PIECES)],
+)
 def test_a_long_text_costs_as_much_as_it_is_long(recogniser: str, piece: str, times: int) -> None:
     head, tail = TEXTS[recogniser]
-    assert growth(text_of(head, piece, tail), read_all(recogniser), times * 8_000) <= LINEAR_AT_MOST
+    assert growth(text_of(head, piece, tail), read_all(recogniser), times * 4_000) <= LINEAR_AT_MOST
 
 
 @pytest.mark.parametrize("recogniser", [name for name in TEXTS if name not in {"whisper", "funasr"}])
 def test_a_text_of_many_words_costs_as_much_as_it_is_long(recogniser: str, times: int) -> None:
     head, tail = TEXTS[recogniser]
-    assert growth(text_of(head, "a ", tail), read_all(recogniser), times * 8_000) <= LINEAR_AT_MOST
+    assert growth(text_of(head, "a ", tail), read_all(recogniser), times * 4_000) <= LINEAR_AT_MOST
 
 
 def test_every_recogniser_has_its_cost_measured() -> None:
@@ -403,7 +406,7 @@ def test_memory_for_many_messages_is_bounded(recogniser: str, monkeypatch: pytes
 
 @pytest.mark.parametrize("event", EVENTS)
 def test_an_event_costs_as_much_as_it_is_long(event: str, times: int) -> None:
-    assert growth(EVENTS[event], read_all(None), times * 16_000) <= LINEAR_AT_MOST
+    assert growth(EVENTS[event], read_all(None), times * 8_000) <= LINEAR_AT_MOST
 
 
 MakeLines = Callable[[int], list[str]]
@@ -478,7 +481,7 @@ def test_reading_a_file_takes_time_by_its_length(hostile: str) -> None:
             for _ in speech.events(iter(given), known):
                 pass
 
-    assert growth(make, read, 16_000) <= LINEAR_AT_MOST
+    assert growth(make, read, 8_000) <= LINEAR_AT_MOST
 
 
 HOSTILE: dict[str, Callable[[int], bytes]] = {
@@ -546,15 +549,20 @@ def stretch_of(words: Sequence[str], mark: PunctuationName) -> Stretch:
     return Stretch(tuple(range(len(words))), tuple(words), (mark,) * len(words))
 
 
-@pytest.mark.parametrize("mark", ["none", "comma"])
-@pytest.mark.parametrize(("language", "piece"), [(one, piece) for one, all_ in DIGITS.items() for piece in all_])
+@pytest.mark.parametrize(
+    ("language", "piece", "mark"),
+    [
+        *((one, piece, "none") for one, pieces in DIGITS.items() for piece in pieces),
+        *((one, piece, "comma") for one, (piece, *_) in DIGITS.items()),
+    ],
+)
 def test_writing_numbers_costs_as_much_as_there_are_words(
     language: str, piece: str, mark: PunctuationName, times: int
 ) -> None:
     def write(stretch: Stretch) -> None:
         DIGITS_RULES.over([stretch], language)
 
-    assert growth(lambda size: stretch_of(repeated(piece)(size), mark), write, times * 500) <= LINEAR_AT_MOST
+    assert growth(lambda size: stretch_of(repeated(piece)(size), mark), write, times * 250) <= LINEAR_AT_MOST
 
 
 @pytest.mark.parametrize("unit", ["万", "十", "块"])
@@ -567,11 +575,16 @@ GUARDED = {
     "de": ("zwei nein", "nein", "hundert und"),
     "fr": ("quatre vingt", "non"),
 }
-TAGS = (Disfluency.B_RM, Disfluency.I_RM, Disfluency.B_IM, Disfluency.I_IM)
+TAGS_THAT_GO_ON = (Disfluency.I_RM, Disfluency.I_IM)
 
 
-@pytest.mark.parametrize("tag", TAGS)
-@pytest.mark.parametrize(("language", "piece"), [(one, piece) for one, all_ in GUARDED.items() for piece in all_])
+@pytest.mark.parametrize(
+    ("language", "piece", "tag"),
+    [
+        *((one, piece, tag) for one, pieces in GUARDED.items() for piece in pieces for tag in TAGS_THAT_GO_ON),
+        *((one, piece, tag) for one, (piece, *_) in GUARDED.items() for tag in (Disfluency.B_RM, Disfluency.B_IM)),
+    ],
+)
 def test_the_guard_of_tags_costs_as_much_as_there_are_words(
     language: str, piece: str, tag: Disfluency, times: int
 ) -> None:
@@ -582,20 +595,25 @@ def test_the_guard_of_tags_costs_as_much_as_there_are_words(
         else:
             guard_european_tags(words, tags, 0, len(words), language)
 
-    assert growth(repeated(piece), guard, times * 500) <= LINEAR_AT_MOST
+    assert growth(repeated(piece), guard, times * 250) <= LINEAR_AT_MOST
 
 
+COMMA, PERIOD = Punctuation.COMMA, Punctuation.PERIOD
 MARKED_PIECES = {
     "en": ("in five", "in", "at", "um", "isn't it", "five over"),
     "zh": ("在 一", "在", "八块 七", "又 一"),
     "de": ("in zwei", "um", "und"),
     "fr": ("et",),
 }
-SAME_MARK = (Punctuation.COMMA, Punctuation.PERIOD, Punctuation.QUESTION)
 
 
-@pytest.mark.parametrize("mark", SAME_MARK)
-@pytest.mark.parametrize(("language", "piece"), [(one, piece) for one, all_ in MARKED_PIECES.items() for piece in all_])
+@pytest.mark.parametrize(
+    ("language", "piece", "mark"),
+    [
+        *((one, piece, mark) for one, pieces in MARKED_PIECES.items() for piece in pieces for mark in (COMMA, PERIOD)),
+        *((one, piece, Punctuation.QUESTION) for one, (piece, *_) in MARKED_PIECES.items()),
+    ],
+)
 def test_a_long_sentences_marks_cost_as_much_as_there_are_words(language: str, piece: str, mark: Punctuation) -> None:
     def decide(words: list[str]) -> None:
         length = len(piece.split())
@@ -607,7 +625,7 @@ def test_a_long_sentences_marks_cost_as_much_as_there_are_words(language: str, p
             join_answers(words, marks, 0)
             mark_tag_questions(words, marks, 0)
 
-    assert growth(repeated(piece), decide, 500) <= LINEAR_AT_MOST
+    assert growth(repeated(piece), decide, 250) <= LINEAR_AT_MOST
 
 
 def long_segment(piece: str, tag: DisfluencyTag = "O", mark: PunctuationName = "none") -> Callable[[int], Segment]:
@@ -641,7 +659,7 @@ def test_a_long_segment_is_rendered_in_time_by_its_length(said: str) -> None:
         for _ in CueWriter(CaptionLimits(), overlays=DIGITS_RULES).write(segment):
             pass
 
-    assert growth(SEGMENTS[said], write, 1_000) <= LINEAR_AT_MOST
+    assert growth(SEGMENTS[said], write, 500) <= LINEAR_AT_MOST
 
 
 def sides(size: int, *, length_ms: int, step_ms: int, mark: PunctuationName = "none") -> list[Segment]:
@@ -677,7 +695,7 @@ def test_a_conversations_numbers_cost_as_much_as_it_has_sides(conversation: str)
         for _ in talk_lines(characteristics_of(placed)):
             pass
 
-    assert growth(lambda size: in_order(CONVERSATIONS[conversation](size)), read, 1_000) <= LINEAR_AT_MOST
+    assert growth(lambda size: in_order(CONVERSATIONS[conversation](size)), read, 500) <= LINEAR_AT_MOST
 
 
 @pytest.mark.parametrize("ended", [False, True])
@@ -692,7 +710,7 @@ def test_order_of_a_live_conversation_costs_as_much_as_it_has_sides(conversation
         for one in segments:
             order.add(one)
 
-    assert growth(make, read, 1_000) <= LINEAR_AT_MOST
+    assert growth(make, read, 500) <= LINEAR_AT_MOST
 
 
 class _OneBatchATurn(ScriptedEngine):
@@ -742,4 +760,4 @@ def test_finding_numbers_costs_as_much_as_there_are_words(language: str, piece: 
         else:
             european_numbers(words, language)
 
-    assert growth(lambda size: piece.split() * (size // len(piece)), find, times * 2_000) <= LINEAR_AT_MOST
+    assert growth(lambda size: piece.split() * (size // len(piece)), find, times * 1_000) <= LINEAR_AT_MOST
