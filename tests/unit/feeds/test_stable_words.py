@@ -23,22 +23,23 @@ def sent(stable: StableWords, *hypotheses: Hypothesis) -> list[str]:
     return [" ".join(word.text for word in stable.take(one)[0]) for one in hypotheses]
 
 
-def test_without_agreement_only_finals_count() -> None:
-    assert sent(StableWords(0), heard("so"), heard("so um"), heard("so uh yes", final=True)) == ["", "", "so uh yes"]
-
-
-def test_words_that_hypotheses_running_agree_on_go_out_but_the_last_one() -> None:
-    said = (heard("i scream"), heard("i scream for"), heard("i scream for ice"), heard("i scream for ice", final=True))
-    assert sent(StableWords(2), *said) == ["", "i scream", "for", "ice"]
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (["i scream", "i scream for", "i scream for ice", "i scream for ice."], ["", "i scream", "for", "ice."]),
+        (["so we", "so we go", "So, we go there."], ["", "so we", "go there."]),
+        (["i scream", "i scream for", "eyes", "i scream for ice"], ["", "i scream", "", "for ice"]),
+        (["i scream for", "i scream for", "i scream", "i scream for"], ["", "", "i", "scream for"]),
+    ],
+    ids=["all but the last word", "capitals and marks", "a hypothesis that flickers", "the same hypothesis again"],
+)
+def test_words_that_hypotheses_agree_on_go_out_once(said: list[str], expected: list[str]) -> None:
+    *partials, final = said
+    assert sent(StableWords(2), *map(heard, partials), heard(final, final=True)) == expected
 
 
 def test_stable_words_go_out_up_to_the_first_unstable_one() -> None:
     assert sent(StableWords(0), heard("so um yes", stable=2), heard("so um yet we", final=True)) == ["so um", "yet we"]
-
-
-def test_capitals_and_marks_that_come_later_change_nothing() -> None:
-    said = (heard("so we"), heard("so we go"), heard("So, we go there.", final=True))
-    assert sent(StableWords(2), *said) == ["", "so we", "go there."]
 
 
 def test_a_word_that_is_heard_otherwise_later_stays_and_is_counted() -> None:
@@ -58,15 +59,6 @@ def test_a_closed_utterance_that_comes_again_is_a_repeat() -> None:
     assert sent(stable, *said) == ["yes yes", "", "yes yes"]
     stable.restart()
     assert sent(stable, said[0]) == ["yes yes"], "a new connection names its utterances anew"
-
-
-def test_a_flickering_hypothesis_sends_no_word_twice() -> None:
-    said = (heard("i scream"), heard("i scream for"), heard("eyes"), heard("i scream for ice", final=True))
-    assert sent(StableWords(2), *said) == ["", "i scream", "", "for ice"]
-
-
-def test_the_same_hypothesis_once_more_is_no_agreement() -> None:
-    assert sent(StableWords(2), heard("i scream for"), heard("i scream for"), heard("i scream")) == ["", "", "i"]
 
 
 def test_utterances_that_are_never_ended_do_not_pile_up() -> None:
@@ -214,7 +206,7 @@ def test_what_goes_out_differs_from_the_final_by_no_more_than_is_counted(
 ) -> None:
     stable = StableWords(agreement)
     said = [word for part in sent(stable, *map(heard, partials), heard(final, final=True)) for word in part.split()]
-    assert _distance(said, final.split()) <= stable.revised
+    assert edits_by_table(said, final.split())[-1] <= stable.revised
 
 
 @given(partials=st.lists(_SAID, min_size=1, max_size=8), final=_SAID, agreement=st.integers(2, 3))
@@ -229,13 +221,21 @@ def test_a_given_up_utterance_does_not_change_its_final(partials: list[str], fin
     assert given_up.revised == kept.revised
 
 
-def _distance(one: list[str], other: list[str]) -> int:
+def edits_by_table(one: list[str], other: list[str]) -> list[int]:
+    """Return the edits between the whole of one and each beginning of other, by the whole table."""
     row = list(range(len(other) + 1))
     for count, word in enumerate(one, start=1):
         above, row = row, [count]
         for at, its in enumerate(other):
             row.append(min(above[at] + (word != its), above[at + 1] + 1, row[at] + 1))
-    return row[-1]
+    return row
+
+
+def plainly(sent: list[str], texts: list[str]) -> tuple[int, int]:
+    """Return what ``after_sent`` returns, by the whole table."""
+    row = edits_by_table(sent, texts)
+    begin = min(range(len(row)), key=lambda length: (row[length], abs(length - len(sent))))
+    return begin, row[begin]
 
 
 class Compared(str):
@@ -259,17 +259,6 @@ class Compared(str):
 def compared(*texts: str, most: int) -> list[str]:
     Compared.times, Compared.most = 0, most
     return [Compared(text) for text in texts]
-
-
-def plainly(sent: list[str], texts: list[str]) -> tuple[int, int]:
-    """Return the same by the whole table of edit distances."""
-    row = list(range(len(texts) + 1))
-    for count, one in enumerate(sent, start=1):
-        above, row = row, [count]
-        for position, other in enumerate(texts):
-            row.append(min(above[position] + (one != other), above[position + 1] + 1, row[position] + 1))
-    begin = min(range(len(row)), key=lambda length: (row[length], abs(length - len(sent))))
-    return begin, row[begin]
 
 
 _TEXTS = st.lists(st.sampled_from("abc"), max_size=14)

@@ -686,41 +686,6 @@ def test_a_new_stream_of_a_recogniser_loses_no_word_and_doubles_none(
     assert texts(fed("google", messages)) == expected
 
 
-@pytest.mark.parametrize(
-    ("recogniser", "message"),
-    [
-        ("vosk", {"text": "so", "result": [seconds("so", 0.1, 0.4)]}),
-        (
-            "azure",
-            {"RecognitionStatus": 0, "Offset": 1_000_000, "Duration": 3_000_000, "DisplayText": "So."},
-        ),
-        (
-            "aws",
-            {
-                "Transcript": {
-                    "Results": [
-                        {
-                            "ResultId": "1",
-                            "IsPartial": False,
-                            "EndTime": 0.4,
-                            "Alternatives": [{"Items": [{"Type": "pronunciation", "Content": "so", "StartTime": 0.1}]}],
-                        }
-                    ]
-                }
-            },
-        ),
-        ("whisper", {"uid": "a", "segments": [{"start": "0.1", "end": "0.4", "text": " so", "completed": True}]}),
-    ],
-)
-def test_times_that_go_back_begin_a_new_epoch(recogniser: str, message: dict[str, object]) -> None:
-    later = json.loads(json.dumps(message).replace("0.4", "9.4").replace("3000000", "93000000").replace('"1"', '"2"'))
-    again = message | {"uid": "b"} if "uid" in message else message
-    events = [event for event in fed(recogniser, [message, later, again]) if event.words]
-    epochs = [event.epoch for event in events]
-    assert texts(events)[-1] in ("so", "So")
-    assert epochs[-1] > epochs[0]
-
-
 # Whatever stands in a field: words or a refusal, never another error.
 
 _JUNK: st.SearchStrategy[object] = st.sampled_from(
