@@ -92,8 +92,9 @@ PROCESSES ?= 5
 test: setup-train ## The tests, on a real Kafka and Redis found or started (in CI a missing one is a failure; PROCESSES=5); test-long has the rest
 	@$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal -m "not long"
 
-test-long: setup-train ## The tests that take minutes: faults on three brokers, drawn ways through the seam, live fuzzing
+test-long: setup-train ## The tests that take minutes: faults on three brokers, drawn ways through the seam, live fuzzing, deep properties
 	@$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist worksteal -m long
+	@$(BIN)/python -m pytest -q --numprocesses $(PROCESSES) --hypothesis-profile deep tests/unit/core tests/unit/schemas
 
 test-fast: lint types contracts test-unit ## Lint, types, import rules and unit tests: without torch, Java or servers, in minutes
 

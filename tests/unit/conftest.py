@@ -1,4 +1,7 @@
-"""What unit tests share. No property is timed: a loaded machine must not make a property fail."""
+"""What unit tests share. No property is timed: a loaded machine must not make a property fail.
+
+A property is tried with other examples in each run; ``--hypothesis-profile deep`` tries many in one.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ from hypothesis import settings
 
 from tests.harness.terminal import Terminal
 
-settings.register_profile("untimed", deadline=None)
+settings.register_profile("untimed", deadline=None, max_examples=50)
+settings.register_profile("deep", deadline=None, max_examples=400)
 settings.load_profile("untimed")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from caesura.schemas.events import SessionOptions
@@ -61,7 +61,6 @@ def _session(engine: ScriptedEngine, stream: list[str], rules: DecodingRules) ->
 streams = st.lists(st.sampled_from([f"w{number}" for number in range(20)]), min_size=1, max_size=150)
 
 
-@settings(max_examples=100)
 @given(stream=streams, frame_words=st.integers(1, 6), look_ahead=st.integers(0, 9), sees=st.integers(0, 10))
 def test_sentences_are_those_of_algorithm_1_with_cuts_until_none_is_left(
     stream: list[str], frame_words: int, look_ahead: int, sees: int
@@ -74,7 +73,6 @@ def test_sentences_are_those_of_algorithm_1_with_cuts_until_none_is_left(
     assert _session(engine, stream, rules) == algorithm_1(engine, stream, frame_words, look_ahead, cuts_a_step=200)
 
 
-@settings(max_examples=100)
 @given(stream=streams, look_ahead=st.integers(0, 9), sees=st.integers(0, 10))
 def test_a_single_cut_equals_the_papers_with_one_sentence_a_step(stream: list[str], look_ahead: int, sees: int) -> None:
     def never_two(model: str, words: Sequence[str], position: int, look_ahead_words: int) -> tuple[int, int]:

@@ -50,17 +50,19 @@ def test_verbatim_is_what_the_recogniser_said_and_nothing_else() -> None:
     assert rendered("Well,|,|IM i WENT|. home.|.", Style.VERBATIM) == "Well, i WENT home."
 
 
-def test_fillers_and_reparanda_are_kept_separately() -> None:
-    words = words_of(REPAIR)
-    fillers = render(words, "en", Style.FLUENT, sentence_start=True, keep_fillers=True)
-    reparanda = render(words, "en", Style.FLUENT, sentence_start=True, keep_reparanda=True)
-    assert fillers.text == "I want a flight um, to denver."
-    assert reparanda.text == "I want a flight to boston, to denver."
-
-
-def test_with_both_kept_fluent_is_the_punctuated_words() -> None:
-    both = render(words_of(REPAIR), "en", Style.FLUENT, sentence_start=True, keep_fillers=True, keep_reparanda=True)
-    assert both.text == "I want a flight to boston, um, to denver."
+@pytest.mark.parametrize(
+    ("fillers", "reparanda", "text"),
+    [
+        (True, False, "I want a flight um, to denver."),
+        (False, True, "I want a flight to boston, to denver."),
+        (True, True, "I want a flight to boston, um, to denver."),
+    ],
+)
+def test_fillers_and_reparanda_are_kept_separately_or_both(*, fillers: bool, reparanda: bool, text: str) -> None:
+    kept = render(
+        words_of(REPAIR), "en", Style.FLUENT, sentence_start=True, keep_fillers=fillers, keep_reparanda=reparanda
+    )
+    assert kept.text == text
 
 
 @pytest.mark.parametrize(
@@ -129,13 +131,39 @@ def test_own_fillers_between_commas_take_both_too() -> None:
     assert render(words, "en", Style.FLUENT, sentence_start=True, cleaning=cleaning).text == "The roof is a wreck."
 
 
-def test_known_spellings_and_names_have_their_capitals() -> None:
-    line = "a phd|ALL from o'neill|Capital with two iphones|small at ten o'clock|small"
-    assert fluent(line) == "A PhD from O'Neill with two iPhones at ten o'clock"
-
-
-def test_a_segment_that_continues_a_sentence_gets_no_capital() -> None:
-    assert fluent("and then home|.", sentence_start=False) == "and then home."
+@pytest.mark.parametrize(
+    ("lang", "sentence_start", "line", "text"),
+    [
+        ("en", False, "and then home|.", "and then home."),
+        ("zh", True, "thank you|, i am fine|.", "Thank you, I am fine."),
+        ("zh", False, "iPhone|.", "iPhone。"),
+        ("en", True, "we saw 北京 today|.", "We saw 北京 today."),
+        ("de-AT", True, "um i zu gehen|.", "Um i zu gehen."),
+        ("ja", True, "はい|, そう です|.", "はい、そうです。"),
+        ("en", False, "then|small i|small and|small i'm|small", "then I and I'm"),
+        ("zh", True, "我们|small 用 github|Capital 和|small api|ALL 。", "我们用GitHub和API"),
+        ("en", True, "so|small we|small left|.|small then|small anna|Capital", "So we left. Then Anna"),
+        ("en", False, "so|small we|small left|small", "so we left"),
+        (
+            "en",
+            True,
+            "i told|small Him|small to|small use|small HIS|small iphone|small",
+            "I told him to use his iPhone",
+        ),
+        ("en", True, "my|small iPhone|Capital and|small O'Brien|small", "My iPhone and O'Brien"),
+        ("en", True, "my Friend|small said|as_given NASA", "My friend said NASA"),
+        (
+            "en",
+            True,
+            "a phd|ALL from o'neill|Capital with two iphones|small at ten o'clock|small",
+            "A PhD from O'Neill with two iPhones at ten o'clock",
+        ),
+    ],
+)
+def test_capitals_and_joints_follow_language_casing_and_place(
+    lang: str, sentence_start: bool, line: str, text: str
+) -> None:
+    assert fluent(line, lang, sentence_start=sentence_start) == text
 
 
 @pytest.mark.parametrize(
@@ -162,26 +190,6 @@ def test_chinese_marked_has_no_spaces_around_its_brackets() -> None:
 
 def test_verbatim_chinese_keeps_the_recognisers_marks() -> None:
     assert rendered("你好，|, OK, fine 吗？", Style.VERBATIM, "cmn-Hans") == "你好，OK, fine吗？"
-
-
-def test_english_said_in_a_chinese_session_gets_english_marks_and_capitals() -> None:
-    assert fluent("thank you|, i am fine|.", "zh") == "Thank you, I am fine."
-
-
-def test_a_latin_word_that_continues_a_chinese_sentence_keeps_chinese_marks() -> None:
-    assert fluent("iPhone|.", "zh", sentence_start=False) == "iPhone。"
-
-
-def test_chinese_said_in_an_english_session_is_joined_as_english_is() -> None:
-    assert fluent("we saw 北京 today|.") == "We saw 北京 today."
-
-
-def test_german_has_sentence_capitals_and_no_english_i() -> None:
-    assert fluent("um i zu gehen|.", "de-AT") == "Um i zu gehen."
-
-
-def test_japanese_is_joined_without_spaces() -> None:
-    assert fluent("はい|, そう です|.", "ja") == "はい、そうです。"
 
 
 def test_pieces_of_one_unit_are_joined_as_the_recogniser_sent_them() -> None:
@@ -235,25 +243,6 @@ def test_fluent_and_marked_write_words_as_their_casing_says_and_verbatim_never()
     assert rendered(NAMES, Style.VERBATIM) == "on friday anna uh miller of the bbc called"
 
 
-def test_the_capital_of_a_sentences_start_is_the_renderings_own() -> None:
-    assert fluent("so|small we|small left|.|small then|small anna|Capital") == "So we left. Then Anna"
-    assert fluent("so|small we|small left|small", sentence_start=False) == "so we left"
-
-
-def test_a_recognisers_capitals_give_way_but_its_own_spelling_stays() -> None:
-    assert fluent("i told|small Him|small to|small use|small HIS|small iphone|small") == "I told him to use his iPhone"
-    assert fluent("my|small iPhone|Capital and|small O'Brien|small") == "My iPhone and O'Brien"
-    assert fluent("my Friend|small said|as_given NASA") == "My friend said NASA"
-
-
-def test_i_and_its_kin_are_capital_whatever_the_label_says() -> None:
-    assert fluent("then|small i|small and|small i'm|small", sentence_start=False) == "then I and I'm"
-
-
-def test_latin_words_in_chinese_are_written_as_their_casing_says() -> None:
-    assert fluent("我们|small 用 github|Capital 和|small api|ALL 。", "zh") == "我们用GitHub和API"
-
-
 def test_without_a_punctuating_model_casing_changes_nothing() -> None:
     words = words_of("on|small friday|Capital")
     assert render(words, "en", Style.FLUENT, sentence_start=True, replace_marks=False).text == "on friday"
@@ -298,11 +287,8 @@ def test_verbatim_gives_every_word_back_byte_for_byte(words: list[SegmentWord], 
     rendered = render(words, lang, Style.VERBATIM, sentence_start=start)
     assert [rendered.text[a:b] for _, a, b in rendered.spans] == [word.text for word in words]
     assert rendered.text.replace(" ", "") == "".join(word.text for word in words)
-
-
-@given(WORDS, st.sampled_from(["en", "de"]))
-def test_verbatim_joins_a_spaced_language_with_single_spaces(words: list[SegmentWord], lang: str) -> None:
-    assert render(words, lang, Style.VERBATIM, sentence_start=True).text == " ".join(word.text for word in words)
+    if lang in ("en", "de"):
+        assert rendered.text == " ".join(word.text for word in words)
 
 
 @given(WORDS, LANG, STYLE, st.booleans(), st.booleans(), st.booleans(), st.booleans())
@@ -321,6 +307,8 @@ def test_spans_hold_the_words_in_order_and_all_else_is_marks_and_spaces(
     outside += rendered.text[position:]
     assert [index for index, _, _ in rendered.spans] == sorted({index for index, _, _ in rendered.spans})
     assert set(outside) <= set(" ,.?¿，。？、[]{}" if style is Style.MARKED else " ,.?¿，。？、")
+    assert "  " not in rendered.text
+    assert rendered.text == rendered.text.strip(" ")
 
 
 @given(WORDS, LANG, st.sampled_from([Style.MARKED, Style.FLUENT]), st.booleans())
@@ -339,15 +327,6 @@ def test_marks_of_ours_are_never_doubled_and_never_lead(
         assert not (said[-1] in ".,?，。？、" and follows and follows in "。.，、？,?") or (
             keeps_its_dot(said) and follows in (",", "?")
         )
-
-
-@given(WORDS, LANG, STYLE, st.booleans())
-def test_there_is_never_a_doubled_or_outer_space(
-    words: list[SegmentWord], lang: str, style: Style, start: bool
-) -> None:
-    text = render(words, lang, style, sentence_start=start).text
-    assert "  " not in text
-    assert text == text.strip(" ")
 
 
 @given(FLUENT_WORDS, LANG, st.booleans())

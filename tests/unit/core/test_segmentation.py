@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from caesura.schemas.events import Word
@@ -463,7 +463,6 @@ def _segments(units: list[str], events: list[int], *, restarts: list[bool]) -> l
 sizes = st.lists(st.integers(0, 9), max_size=12)
 
 
-@settings(max_examples=40)
 @given(
     cuts=st.sets(st.integers(1, len(TEXT) - 1)), one=sizes, other=sizes, restarts=st.lists(st.booleans(), min_size=1)
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from caesura.schemas.dead_letters import DeadLetterReason
@@ -279,7 +279,6 @@ _STEPS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(_STEPS)
 def test_dormant_sessions_do_not_change_the_output(
     steps: list[tuple[str, str, int, bool]],
@@ -411,7 +410,6 @@ class Committing:
         self.driver.offset, self.driver.time_ms, self.seqs = self._offset, self._time_ms, dict(self._seqs)
 
 
-@settings(max_examples=80)
 @given(script=steps, ends=st.lists(st.sampled_from(["go on", "commit", "abort"]), max_size=60), lazy=st.booleans())
 def test_aborted_checkpoints_leave_no_trace(script: list[Step], ends: list[str], *, lazy: bool) -> None:
     undisturbed = Committing(script, lazy=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -193,7 +193,6 @@ def _spoken(draw: st.DrawFn) -> list[Word]:
     return spoken
 
 
-@settings(max_examples=100)
 @given(data=st.data(), spoken=_spoken())
 def test_on_the_audio_clock_bursts_and_heartbeats_change_no_segment(data: st.DataObject, spoken: list[Word]) -> None:
     def decode() -> Driver:
@@ -318,7 +317,6 @@ def test_without_marks_or_a_model_none_is_invented() -> None:
         assert marks(driver) == ["none", "none"]
 
 
-@settings(max_examples=80)
 @given(said=words, chosen=rules, look_ahead=look_aheads, shows=st.booleans())
 def test_every_session_with_a_model_ends_with_a_sentence_mark(
     said: tuple[str, ...], chosen: DecodingRules, look_ahead: int, *, shows: bool
@@ -333,13 +331,6 @@ def test_every_session_with_a_model_ends_with_a_sentence_mark(
 
 
 A_LONG_INTERVAL_S = 30 * 24 * 3600.0
-
-
-def test_a_first_look_is_due_at_once() -> None:
-    looks = PacedLooks[str](A_LONG_INTERVAL_S)
-    looks.changed("ann")
-    assert looks.due(0.0) == ["ann"]
-    assert looks.due_in_s(0.0) == 0
 
 
 def test_what_was_told_is_due_again_an_interval_later_if_it_has_changed() -> None:
@@ -359,13 +350,7 @@ def test_sessions_are_looked_at_in_the_order_of_their_first_change() -> None:
     looks = PacedLooks[str](0.5)
     for name in ("ben", "ann", "ben", "cleo"):
         looks.changed(name)
-    assert looks.due(0.0) == ["ben", "ann", "cleo"]
-
-
-def test_a_due_timer_stays_due_until_it_is_handled() -> None:
-    looks = PacedLooks[str](0.5)
-    looks.changed("ann")
-    assert looks.due(0.0) == looks.due(0.0) == ["ann"]
+    assert looks.due(0.0) == looks.due(0.0) == ["ben", "ann", "cleo"], "due until they are told"
 
 
 def test_a_forgotten_session_starts_anew() -> None:
