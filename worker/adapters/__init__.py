@@ -1,1 +1,1 @@
-"""Adapters: confluent-kafka, redis and onnxruntime behind the ports, with an honest in-memory twin beside each."""
+"""Adapters: confluent-kafka, redis and onnxruntime behind the ports, each with an in-memory adapter beside it."""

@@ -1,4 +1,4 @@
-"""Where captions go while somebody speaks: a meeting, a stream."""
+"""A place for live captions: a meeting, a stream."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What the runtime tells of itself: one method that takes events. No word's text ever passes here.
+"""Events of the runtime, given to one method. No word's text ever passes here.
 
-Telemetry turns them into log lines, metrics and health (``observer``); tests listen to a few. Those of
-checkpoints are in ``commit_steps``, those of the service in ``service_events``.
+Telemetry turns them into log lines, metrics and health (``observer``); tests read some of them. Events of checkpoints
+are in ``commit_steps``, those of the service in ``service_events``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is told of unfrozen words and of clients that are served over WebSocket (``observer``)."""
+"""Events about unfrozen words and about clients that are served over WebSocket (``observer``)."""
 
 from __future__ import annotations
 

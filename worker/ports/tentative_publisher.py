@@ -1,4 +1,4 @@
-"""Publishing what may still change: beside the transaction, never in its way."""
+"""Publishes words that may still change, outside the transaction and without delaying it."""
 
 from __future__ import annotations
 

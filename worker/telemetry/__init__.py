@@ -1,1 +1,1 @@
-"""What an operator sees: JSON lines on stdout, Prometheus metrics, liveness and readiness. No word's text in any."""
+"""Telemetry for operators: JSON lines on stdout, Prometheus metrics, liveness and readiness; no spoken words."""

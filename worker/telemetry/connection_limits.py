@@ -1,16 +1,16 @@
-"""The sockets that strangers hold open: how many, and for how long each may do nothing that lets it in.
+"""Limits the sockets of strangers: how many there are, and how long each may wait before it is admitted.
 
 Rules:
 
 1. A socket waits from its acceptance on, also through a TLS handshake; after an answer it waits for its next request.
-2. Who waits longer than may be is cut off, a WebSocket whose opening has not come as well: it has what is left of the
-   time for its request (``left_s``), and a moment to read why it is turned away.
-3. Where there are as many sockets as may be, a new one takes the place of the one that has waited longest: a flood of
-   silent ones closes itself, and who asks at once is answered. Who was let in is never cut off.
-4. The next one is accepted only when the event loop has gone round: what was cut off is closed by then, so there are
-   never many files more than sockets that may be.
+2. A socket that waits too long is closed. This includes a WebSocket whose opening has not come: it has the rest of its
+   request's time (``left_s``), and a moment to read why it is refused.
+3. When there are as many sockets as allowed, a new one replaces the one that has waited longest. So a flood of silent
+   sockets closes itself, and a client that asks at once is served. An admitted socket is never closed.
+4. The next socket is accepted only after a round of the event loop, when replaced ones are closed. So there are never
+   many more open files than allowed sockets.
 
-One event loop owns a doorway.
+An instance belongs to one event loop.
 """
 
 from __future__ import annotations

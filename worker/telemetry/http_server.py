@@ -1,8 +1,8 @@
 """Serves ``/metrics`` for Prometheus, and ``/started``, ``/live``, ``/ready`` for the orchestrator.
 
-uvicorn serves them, from one thread, whatever comes: a request has five seconds, and of more sockets than may be the
-one that has waited longest makes room (``connection_limits``). The three answer 200 or 503 with
-``{"live": false, "reasons": [...]}``, and mean what ``health`` says.
+uvicorn serves them in one thread. A request has five seconds, and if there are too many sockets, the one that has
+waited longest is closed (``connection_limits``). The three paths answer 200 or 503 with
+``{"live": false, "reasons": [...]}``; ``health`` defines them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What labelling tells of itself, in the worker and in the service alike, as log lines and metrics."""
+"""Log lines and metrics of labelling, for the worker and the service."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""JSON lines on stdout, by structlog, with an object that is passed around and nothing configured globally.
+"""JSON lines on stdout, by structlog; the logger is passed around, and nothing is configured globally.
 
-Our own lines go through ``log_fields``. What libraries log by the standard library's ``logging`` is not trusted with
-text: redis-py writes commands with their arguments at its debug level. Only librdkafka's lines, which name brokers and
-topics, are written out; of the others stand the logger's name and the level.
+Our own lines go through ``log_fields``. Texts of libraries that use the standard ``logging`` are dropped: redis-py logs
+commands with their arguments at its debug level. Of their lines only the logger's name and the level are written.
+librdkafka's lines, which name brokers and topics, are written in full.
 """
 
 from __future__ import annotations

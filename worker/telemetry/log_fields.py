@@ -1,7 +1,7 @@
-"""What may stand in a log line: each field by name with the shape of its value. Anything else is withheld.
+"""The fields that a log line may have, each with the shape of its value. All else is withheld.
 
-So promise 5 holds by construction: text gets into a line only through a field that is named here, and only where it
-looks like a name of our own, not like something that was said. A withheld field is named in ``withheld``.
+So promise 5 holds by construction: text enters a line only through a field that is listed here, and only if it looks
+like a name of our own and not like speech. ``withheld`` names the fields that were dropped.
 """
 
 from __future__ import annotations

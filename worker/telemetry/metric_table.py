@@ -1,7 +1,7 @@
-"""Every metric by name, kind, labels and meaning: the one table that code, dashboards and docs/metrics.md go by.
+"""Every metric by name, kind, labels and meaning: the one table for code, dashboards and docs/metrics.md.
 
-Names carry their unit; durations are in seconds as Prometheus wants them. Label values are short lower-case names from
-our own code, never a session or a word.
+Names have their unit; durations are in seconds, as Prometheus expects. Label values are short lower-case names from our
+own code, never a session or a word.
 """
 
 from __future__ import annotations

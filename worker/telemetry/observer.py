@@ -1,7 +1,7 @@
-"""Turns what the runtime tells of itself into canonical log lines, metrics and health: one ``match`` over its events.
+"""Turns events of the runtime into log lines, metrics and health, in one ``match``.
 
-Lines: one a checkpoint, a rebalance, a claim, a dead letter, a change of readiness; none a word; of sessions only one
-that begins to flood is named.
+There is a line for each checkpoint, rebalance, claim, dead letter and change of readiness; none for a word. Of sessions
+it names only one that begins to flood.
 """
 
 from __future__ import annotations

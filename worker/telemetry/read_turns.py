@@ -1,7 +1,7 @@
-"""Who has sent something takes turns: one round of the event loop reads so much, however many send.
+"""Shares reading among clients: a round of the event loop reads a fixed amount, however many clients send.
 
-Who has used least processor time lately is next, so a newcomer does not wait behind a flood. A round that is short is
-what a signal, a health check and a stop wait for.
+The client that has used least processor time lately is next, so a new client does not wait behind a flood. Short rounds
+keep signals, health checks and stops quick.
 """
 
 from __future__ import annotations

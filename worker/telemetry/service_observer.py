@@ -1,4 +1,4 @@
-"""What a service tells of itself, as metrics: of clients here, of labelling as in the worker."""
+"""Metrics of the service: its clients, and labelling as in the worker."""
 
 from __future__ import annotations
 

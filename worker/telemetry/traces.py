@@ -1,15 +1,15 @@
-"""Spans of published segments, by OpenTelemetry: one a segment, linked to the events that its words came in.
+"""Spans of published segments, by OpenTelemetry: one for each segment, with links to the events of its words.
 
 Rules:
 
-1. A span starts when the record of the segment's last word was polled and ends when its checkpoint has committed; of a
-   checkpoint that did not commit nothing is exported.
-2. Its context goes on in the header ``traceparent`` of the segment's records.
-3. No attribute holds text from an event, nor the session's name: ``since`` and ``index`` tell one from another.
-4. Attributes are those of the semantic conventions for messaging (1.37 and later) where there is one.
+1. A span starts when the record of the segment's last word is polled, and ends when its checkpoint has committed. If
+   the checkpoint does not commit, nothing is exported.
+2. The segment's records carry the span's context in the header ``traceparent``.
+3. No attribute has text from an event, or the session's name: ``since`` and ``index`` identify the segment.
+4. Attributes follow the semantic conventions for messaging (1.37 and later) where they have one.
 
-Spans are exported by a thread of the SDK; where it cannot keep up they are dropped, never waited for. This module is
-imported only where traces are on.
+A thread of the SDK exports spans. If it cannot keep up, spans are dropped and words do not wait. This module is
+imported only if traces are on.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Reads a group's committed offsets from the coordinator that counts, and from no former one (ADR 0047).
+"""Reads a group's committed offsets from the current coordinator, never from a former one (ADR 0047).
 
 A broker that stood still for longer than its session (a long collection, a frozen machine) goes on as the group's
-coordinator when it wakes, until it hears that another was elected. For some tenths of a second it tells of offsets from
-before, as stable ones: who believed it would do a committed transaction again. So a read writes first. Its **probe**
-is an offset of a topic of its own, with a word of its own in the metadata, and an answer counts only where that
-word stands in it. All offsets of a group lie in one log, so whoever has the probe has what was committed before it;
-and a former coordinator can write nothing, since no replica follows it.
+coordinator when it wakes, until it hears of its successor. For some tenths of a second it returns old offsets as stable
+ones; a worker that trusts them repeats a committed transaction. So a read writes first: it commits a **probe**, an
+offset of the claims topic with a fresh string in its metadata. An answer counts only if it has that string. All offsets
+of a group are in one log, so a broker that has the probe has all earlier commits. A former coordinator cannot commit,
+because no replica follows it.
 
-Behind the word stands what a claim leaves for the next one. Who only reads leaves that as it is.
+After the string stands what a claim leaves for the next one. A mere read keeps it as it is.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Writes a record that says nothing, so that who takes it shows that it leads the partition (ADR 0047).
+"""Writes a no-op record; the broker that accepts it leads the partition (ADR 0047).
 
-A broker that stood still for longer than its session goes on as a partition's leader when it wakes, until it hears that
-another was elected, and tells of an end from before. It cannot take a record that all replicas have to have.
+A broker that stood still for longer than its session goes on as a partition's leader when it wakes, until it hears of
+its successor, and returns an old end. But it cannot accept a record that all in-sync replicas must acknowledge.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Asks leaders where their partitions end, a thread a leader: whoever is slow to answer holds up nobody else.
+"""Asks leaders for the ends of their partitions, with one thread a leader, so that a slow leader delays no other.
 
-A client of its own: a broker answers one request of a connection after another, so that a question on the group
-member's waits for the fetch that waits there for words (``fetch_wait_ms``). Ends are asked for uncommitted, since what
-an open transaction holds is in the log, too. A leader shows no consumer what its replicas in sync have not got yet, for
-seconds where one of them has just died; but asked for the record with the largest time stamp it names none where that
-is such a one (ADR 0022). A client that reads nothing learns late of a leader that moved, so who got
-no answer asks with a new one. (Not the administrator's call: in librdkafka 2.16 it tells of success where nobody
-answered, and of a fenced leader epoch for ever once a leader has moved.)
+It has its own client, because a broker answers one request of a connection after another: on the group member's
+connection the question would wait for a fetch (``fetch_wait_ms``). Ends are read uncommitted, because records of open
+transactions are in the log too. For seconds after an in-sync replica has died, a leader hides records that the replicas
+do not have yet. But asked for the record with the largest time stamp it then names none (ADR 0022). A client that reads
+nothing learns late that a leader has moved, so after a missing answer a new client asks. (librdkafka's administrator
+call is not used: in 2.16 it reports success if no broker answered, and a fenced leader epoch for ever after a move.)
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""librdkafka's error codes, sorted by what they say; ``errors`` decides what that means to whoever hears it."""
+"""librdkafka's error codes, grouped by meaning; ``errors`` maps them for each kind of call."""
 
 # ruff: noqa: SLF001 -- librdkafka's own codes begin with an underscore
 from __future__ import annotations

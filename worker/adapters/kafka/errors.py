@@ -1,13 +1,13 @@
-"""Where every KafkaError becomes one of worker.errors, by its code (``error_codes``) and librdkafka's own flags.
+"""Maps every KafkaError to one of worker.errors, by its code (``error_codes``) and librdkafka's own flags.
 
-What a code means depends on who hears it, so there is one function a listener:
+The meaning of a code depends on the call, so there is a function for each kind of call:
 
-- ``consumer_error``: reading, group, metadata, admin. Fenced, passing, or fatal; a code that is in no list is fatal.
-- ``delivery_error``: a record that was not taken. The transaction must go, unless the producer itself is done for.
-- ``offsets_error``, ``commit_error``, ``abort_error``, ``init_error``: the producer's transactional calls. There
-  librdkafka's own flags (``fatal``, ``txn_requires_abort``, ``retriable``) say more than the code.
+- ``consumer_error``: reading, group, metadata, admin. Fenced, passing, or fatal; an unknown code is fatal.
+- ``delivery_error``: a record that was not accepted. The transaction must be aborted, or the producer is unusable.
+- ``offsets_error``, ``commit_error``, ``abort_error``, ``init_error``: the producer's transactional calls. For these
+  librdkafka's flags (``fatal``, ``txn_requires_abort``, ``retriable``) say more than the code.
 
-No message carries a record's bytes: librdkafka's texts name brokers, topics and codes.
+No message has a record's bytes: librdkafka's texts name brokers, topics and codes.
 """
 
 # ruff: noqa: SLF001 -- librdkafka's own codes begin with an underscore

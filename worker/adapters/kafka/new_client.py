@@ -1,7 +1,7 @@
-"""Where every client of librdkafka is made, so that no error of the making quotes what may be a secret.
+"""Makes every librdkafka client, so that no error message quotes a secret.
 
-librdkafka quotes a value that it cannot use, and may cut its text off within it. What ``kafka.extra`` holds may be
-somebody's secret: where a word of it stands in such a text, the option is named in its place.
+librdkafka quotes a value that it cannot use, and may cut its text off inside it. Values of ``kafka.extra`` may be
+secrets: if such a message has a part of one, the message names the option instead.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Asking the brokers for one topic, with a refusal that says whom was asked and what to do."""
+"""Asks the brokers for one topic; the error names the brokers that were asked and what to do."""
 
 from __future__ import annotations
 

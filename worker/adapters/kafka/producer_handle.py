@@ -1,4 +1,4 @@
-"""A producer handle that two publishers share: making it, queueing records, remembering the first that was refused."""
+"""A producer handle that two publishers share. It makes the producer, queues records and keeps the first refusal."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Segments out: a transactional producer on confluent-kafka (``caesura.worker.ports.publisher.Publisher``).
+"""Publishes segments: a transactional producer on confluent-kafka (``caesura.worker.ports.publisher.Publisher``).
 
-What a failure means is decided in ``kafka.errors``. Here stand the order of calls and when the transaction began: a
-broker that timed a transaction out looks like a newer producer, so only its age tells which of the two may be.
+``kafka.errors`` decides what a failure means. This file has the order of calls and the start time of the transaction:
+if a broker timed the transaction out, this looks like a newer producer, and only the transaction's age tells which.
 
-After a record that a broker refused librdkafka (2.16) goes on with a gap in its sequence numbers, which fails the next
-transaction, an innocent one. So the abort of such a transaction makes a new producer. So does the abort after a send of
-offsets that did not come back: the old producer is left to itself, and the new one's ``init_transactions`` fences it.
+After a record that a broker refused, librdkafka (2.16) goes on with a gap in its sequence numbers, so the next
+transaction fails too. Therefore the abort of such a transaction makes a new producer. So does the abort after a send of
+offsets that did not return: the old producer is abandoned, and the new one's ``init_transactions`` fences it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Asks the brokers for a topic's partitions and where they begin and end, with a client of its own.
+"""Asks the brokers for a topic's partitions and their bounds, with a client of its own.
 
-A broker answers one request of a connection after another, so that a question on the group member's waits for the fetch
-that waits there for words (``fetch_wait_ms``), a partition after another, and the worker's loop with it.
+A broker answers one request of a connection after another. On the group member's connection a question would wait for a
+fetch (``fetch_wait_ms``) for each partition, and the loop with it.
 
-The loop asks, and a thread beside it. A client that is let go, after a fault or at ``close``, is closed by the last
-question that uses it: librdkafka must not lose it in the midst of a call.
+The loop and a thread beside it ask. If a client is dropped, after a fault or at ``close``, its last user closes it,
+because librdkafka must not lose it during a call.
 """
 
 from __future__ import annotations

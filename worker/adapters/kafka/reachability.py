@@ -1,7 +1,7 @@
-"""A sign of life from the brokers before a client is made: who does not answer, and why, in two seconds.
+"""Checks that the brokers answer before a client is made: within two seconds it says which do not, and why.
 
-librdkafka seeks a broker for as long as a request may take, and says at the end that it timed out. Whoever sits at a
-terminal wants to know at once that nothing listens there, or that TLS is expected or not spoken.
+librdkafka looks for a broker for as long as a request may take, and then only says that it timed out. A user at a
+terminal wants to know at once that nothing listens there, or that TLS is expected or missing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the binding calls in a rebalance, inside ``KafkaWordSource.poll`` or ``close``."""
+"""The callbacks that the binding calls in a rebalance, inside ``KafkaWordSource.poll`` or ``close``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of every Kafka client, and what they are to librdkafka."""
+"""Settings of every Kafka client, and their librdkafka options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Unfrozen words to their topic: fire and forget, from a small queue that is soon stale (``ports``)."""
+"""Sends unfrozen words to their topic, without waiting, from a small queue of short-lived records (``ports``)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Reading a topic from the outside, without a group: what ``tail`` and ``dead-letters`` look through.
+"""Reads a topic without a group, for ``tail`` and ``dead-letters``.
 
-Only what was committed is seen (``read_committed``); nothing is ever committed by it.
+It sees only committed records (``read_committed``) and commits nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Topics as an operator sees them: which there are, how they are set, and making those that are missing."""
+"""Topics for operators: lists them and their settings, and makes the missing ones."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The honest twins: broker, group, store and engine in memory, held to the contracts of the real ones."""
+"""In-memory adapters: broker, group, store and engine. They pass the same contract suites as the real ones."""

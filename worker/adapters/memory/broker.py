@@ -1,13 +1,13 @@
 """A Kafka in memory with what the commit protocol needs: transactions, fencing, stable offsets, groups. No threads.
 
-What a real broker does by time happens here when it is asked for: ``expire_transaction``, ``expel``, ``delete_before``.
-Faults of calls are asked for with ``fail``. Rules:
+What a real broker does by time, a test asks for here: ``expire_transaction``, ``expel``, ``delete_before``. ``fail``
+makes calls fail. Rules:
 
-- A transactional id has an epoch; ``init_producer`` raises it and aborts what the former one left open.
-- Records of an open transaction hold every reader back; those of an aborted one are never seen.
-- Offsets sent into a transaction, with their metadata, are committed or dropped with it, and while it is open
+- A transactional id has an epoch; ``init_producer`` raises it and aborts the former producer's open transaction.
+- Readers stop at the first record of an open transaction; they never see records of an aborted one.
+- Offsets sent into a transaction, with their metadata, are committed or dropped with it. While it is open,
   ``committed`` does not answer.
-- Offsets are taken only from a member of the group, in the generation that it joined last.
+- Offsets are accepted only from a member of the group, in the generation that it joined last.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""An engine without a network: scripted, deterministic, and honest about its look-ahead.
+"""A scripted, deterministic engine without a network, with a true look-ahead.
 
-Its label of a word depends on the model's name, the word's place in the buffer, the word before it, and the words up to
-L after it, and on nothing else. So a label is settled exactly when the network's would be, and a decoder that freezes
-a word too early, relabels a frozen one or loses its place shows different labels.
+Its label of a word depends only on the model's name, the word's place in the buffer, the word before it, and the words
+up to L after it. So a label settles exactly when a network's would. A decoder that freezes a word too early, relabels a
+frozen one or loses its place shows different labels.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a member of the twin group reads of one partition: records, and the end each time it is met anew."""
+"""The read position of an in-memory group member in one partition: its records, and each time it meets the end."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A consumer group in memory: several members, cooperative rebalances, generations, a member expelled.
+"""A consumer group in memory: several members, cooperative rebalances, generations, expulsion of a member.
 
-A partition changes hands only after its owner has given it up or was expelled. A member learns of anything in its own
-poll; until then its own view of generation and member id stays what it was, which is how a zombie is made.
+A partition changes hands only after its owner has given it up or was expelled. A member learns of changes only in its
+own poll. Until then its generation and member id stay the same; so tests make zombies.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The publisher's twin on ``MemoryBroker`` (``publisher``): the same states, errors and order of calls."""
+"""The in-memory publisher on ``MemoryBroker`` (``publisher``): the same states, errors and order of calls."""
 
 from __future__ import annotations
 

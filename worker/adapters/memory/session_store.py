@@ -1,7 +1,7 @@
-"""The session store's honest twin: same contract, in memory, and it fails in the ways that a real Redis fails.
+"""The in-memory session store: the same contract, and it fails in the ways of a real Redis.
 
-A ``MemoryRedis`` is the server; each worker has a ``MemorySessionStore`` of its own on it. What goes wrong is told
-beforehand: an answer that is lost, a write that lands later or never, a server that is away, lost or older state.
+A ``MemoryRedis`` is the server; each worker has its own ``MemorySessionStore`` on it. Tests set failures beforehand: a
+lost answer, a write that arrives later or never, a server that is away, lost or has older state.
 """
 
 from __future__ import annotations

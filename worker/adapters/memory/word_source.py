@@ -1,4 +1,4 @@
-"""The word source's twin on ``MemoryBroker`` (``caesura.worker.ports.word_source.WordSource``)."""
+"""The in-memory word source on ``MemoryBroker`` (``caesura.worker.ports.word_source.WordSource``)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Where every exception of redis-py becomes one of worker.errors; nothing else in the adapters looks at them.
+"""Maps every exception of redis-py to one of worker.errors; nothing else in the adapters looks at them.
 
-A message is made of the exception's kind and of the server's error code, explained in our own words. The server's and
-the client's own texts are left out and not chained: some of them quote the command's arguments, which are what people
-said.
+A message has the exception's kind and the server's error code, explained in our own words. The server's and the
+client's texts are dropped, because some quote the command's arguments, which are spoken words.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Sessions in Redis: one hash a partition, so that manifest and sessions are lost together or not at all.
+"""Sessions in Redis: one hash a partition, so manifest and sessions can only be lost together.
 
 Fields of the hash: ``i`` the stored checkpoint's id, ``m`` the manifest, ``s:<session>`` a session's snapshot. A write
-is one Lua call. Beside the hash, under the same hash tag, lies what a full write has prepared.
-Nothing is retried here but a script that the server says it does not know, for then nothing was run.
+is one Lua call. A second key with the same hash tag has the pieces of a full write.
+Only a script that the server does not know is sent again, because then nothing has run.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""From words and labels to frozen segments: the buffer, the cuts, what is kept, silence."""
+"""Turns words and labels into frozen segments: the buffer, cuts, kept words, silence."""

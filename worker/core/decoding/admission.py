@@ -1,4 +1,4 @@
-"""What a session lets in and when it acts by itself: event numbers, its life, its timers.
+"""Decides which events a session accepts, and when its timers are due: event numbers, its life, its timers.
 
 Rules: docs/design.md, *Order of input*.
 
@@ -9,12 +9,13 @@ The life of a session, by what happens to it:
     closed    open      closed    ended        -            -         forgotten
     ended     refused   refused   refused      -            -         forgotten
 
-Event numbers: of a lower epoch ``stale_epoch``; in a gap that was passed ``late``; below the next one a repeat;
-of an ended session ``session_ended``; above the next one accepted with a gap; a higher epoch starts again from 0.
+Event numbers: a lower epoch is ``stale_epoch``; a number in an earlier gap is ``late``; any other number below the next
+one is a repeat; a number above it is accepted with a gap; a higher epoch starts again from 0. Events of an ended
+session are ``session_ended``.
 
-Timers count partition time, never a clock of their own: silence and idleness from the last word, forgetting from the
-closing. An event without words keeps no session open, and none remembered. Everything here is decided when an event is
-offered or a timer fires, before any labelling, so it does not depend on how far labelling has come.
+Timers count partition time: silence and idleness from the last word, forgetting from the closing. Events without words
+do not keep a session open, or remembered. All this is decided when an event is offered or a timer fires, before any
+labelling, so it does not depend on how far labelling has come.
 """
 
 from __future__ import annotations

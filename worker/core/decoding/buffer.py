@@ -1,12 +1,12 @@
-"""A session's buffer: the model words since its last cut, left context before it, labels, and how many are frozen.
+"""A session's buffer: model words since its last cut, left context before them, labels, number of frozen words.
 
 Rules:
 
-1. ``frozen`` never falls but where words leave, and a frozen label never changes: ``relabel`` takes none for it.
-2. ``settled`` words have L or more words after them in the last labelling: nothing that arrives can change their
-   labels while the buffer starts where it does, so they are not computed again.
-3. Words leave at the front only, and only frozen ones.
-4. The first words have labels, those behind the last one that was asked for have none.
+1. ``frozen`` falls only when words leave. A frozen label never changes: ``relabel`` takes no labels for it.
+2. ``settled`` words have L or more words after them in the last labelling. While the buffer starts at the same word, no
+   new word can change their labels, so they are not computed again.
+3. Words leave only at the front, and only frozen ones.
+4. Words up to the last one whose label was asked for have labels; words after it have none.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Who labels a session's buffer, and what it is given; ``decoding`` says when, and of which words.
+"""Asks a model for labels of a session's buffer; ``decoding`` decides when, and for which words.
 
-A buffer keeps its model until its start has moved: labels of two models never stand in one buffer.
+A buffer keeps its model until its start has moved, so it never has labels of two models.
 """
 
 from __future__ import annotations

@@ -1,16 +1,17 @@
-"""What a speaker corrects, where a model tags only part of it: words of one kind with an editing term between them.
+"""Finds corrections that a model tags only in part: two words of one kind with an editing term between them.
 
 Rules:
 
-1. Of two numbers, two days, two colours, ... with an editing term between them, the first was taken back, with no more
-   before it than stands before the second one as well: "on the second no on the twelfth", "the red one I mean the blue
-   one". A pronoun is corrected behind a sound too ("him um her"). A model must have tagged one of the words.
-2. Where the repair begins with an article and the words taken back lack theirs, it goes with them: "a window [seat] no
-   an aisle seat". With the same article no term is needed: "a [pen] uh a pencil".
-3. Where the repair begins with the first of the words taken back, up to two words between these and the term go too:
-   "[my] sister I mean my cousin".
-4. A piece of a word goes where the word follows: "w w we", "he d doesn't", "sh sh she", "i re reply".
-5. Of a short word said three times or more whose first copies a model tagged, only the last stays: "[you] you you go".
+1. Of two numbers, two days, two colours, ... with an editing term between them, the first was taken back, together with
+   the words before it that also stand before the second: "on the second no on the twelfth", "the red one I mean the
+   blue one". A sound also corrects a pronoun ("him um her"). A model must have tagged one of the words.
+2. If the repair begins with an article and the tagged words lack theirs, the words from their article on go too:
+   "a window [seat] no an aisle seat". With the same article no term is needed: "a [pen] uh a pencil".
+3. If the repair begins with the first of the tagged words, up to two words between these and the term go too: "[my]
+   sister I mean my cousin".
+4. A piece of a word goes if the word follows: "w w we", "he d doesn't", "sh sh she", "i re reply".
+5. If a short word is said three times or more and a model tagged the first copies, only the last stays: "[you] you you
+   go".
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""A sentence that a model cuts in two is one: "she asked, where is it?", "sit down, everyone", "he left now".
+"""Joins a sentence that a model cuts in two: "she asked, where is it?", "sit down, everyone", "he left now".
 
 Rules:
 
-1. A pronoun and its verb of saying, alone in a sentence, have a comma before what is said; "asked" before a question.
-2. So has a lone word of address, before it and behind it, unless it answers a question.
-3. One word for a time behind a statement belongs to it.
+1. A pronoun with a verb of saying, alone in a sentence, gets a comma before the speech; "asked" before a question.
+2. A lone word of address gets a comma before and after it, unless it answers a question.
+3. A lone word for a time after a statement belongs to the statement.
 4. "no idea" has no mark before the words that ask ("no idea who broke it").
 5. "when I say X" has a comma before "I mean"; "by X" has none.
-6. "why not", "so what" and their like are questions where they are all of a sentence.
+6. "why not", "so what" and the like are questions if they are a whole sentence.
 """
 
 from __future__ import annotations

@@ -1,28 +1,25 @@
-"""How a session's input becomes frozen words: steps, cuts and flushes.
+"""Turns a session's input into frozen words: steps, cuts and flushes.
 
 Rules: docs/design.md, *Decoding*; CT-Transformer, section 3.3.
 
-Each method that may need labels is a generator: it yields a ``LabelRequest``, is sent ``Labels`` (or None where no
-answer can be had) and goes on. So the rules read in the order in which they apply, and nothing here waits or knows who
-labels.
+Each method that may need labels is a generator. It yields a ``LabelRequest``, is sent ``Labels`` (or None if they
+cannot be had) and goes on. So the code shows the rules in the order in which they apply, and does not know the engine.
 
 Rules:
 
-1. A step whenever the session's count of model words is a multiple of F, inside an event too, and on a flush.
-2. A step labels the buffer, cuts at each sentence end with T words after it, publishes what is settled (mode
-   ``settled``) or stands before a mark with enough words after it (mode ``clause``), and cuts by length where another
-   step would not fit. After a cut the rest is not relabelled before the next step. It asks for the labels that it can
-   use, and for none that is settled and known: of the words with T or L words after them, and of what a cut by length
-   may free.
-3. Frozen words stay as left context (ADR 0014; the paper keeps none) until more than ``max_context_words`` of
-   ended sentences stand there; then all but the last ``context_words`` of them go. Where the buffer is full, left
-   context is the first to go.
-4. A flush freezes the rest with the labels of its step; silence and utterance ends keep the words as left context,
-   a language change and a session's end clear the buffer.
-5. Before words freeze, ``kept_words`` takes away tags that would leave out what must stay. It sees the
-   words, marks and tags that the buffer holds then, and the frozen ones before, so it decides the same at each replay.
-6. At a session's end the last word has a sentence mark, by the model's scores; at other flushes their offset decides.
-7. A model is chosen when the buffer's start has moved; until then the buffer keeps the one that labelled it.
+1. A step happens whenever the session's count of model words is a multiple of F, also inside an event, and on a flush.
+2. A step labels the buffer and cuts at each sentence end with T words after it. It publishes settled words (emission
+   ``settled``) or words up to a mark with enough words after it (``clause``), and cuts by length if another step would
+   not fit. After a cut the rest is labelled at the next step. A step asks only for labels that it can use and that are
+   not settled yet: of words with T or L words after them, and of words that a cut by length may free.
+3. Frozen words of ended sentences stay as left context (ADR 0014; the paper keeps none). When they are more than
+   ``max_context_words``, all but the last ``context_words`` go. If the buffer is full, left context goes first.
+4. A flush freezes the rest with the labels of its step. After a silence or the end of an utterance the words stay as
+   left context; a change of language and the end of a session clear the buffer.
+5. Before words freeze, ``kept_words`` removes tags from words that must stay. It reads only the buffer, so a replay
+   decides the same.
+6. At a session's end the last word gets a sentence mark, by the model's scores; at other flushes an offset decides.
+7. A model is chosen when the buffer's start has moved; until then the buffer keeps its model.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What decoding counts for telemetry: plain numbers, no session's name in them; the runtime drains them."""
+"""Counts of decoding for telemetry, without session names. The runtime reads and resets them."""
 
 from __future__ import annotations
 

@@ -1,17 +1,17 @@
-"""German, Spanish and French: numbers go out whole, and an editing term goes only with what it corrects.
+"""German, Spanish and French: numbers stay whole, and an editing term goes only with what it corrects.
 
-As ``kept_words`` and ``kept_numbers`` for English and Chinese. Rules:
+Like ``kept_words`` and ``kept_numbers`` for English and Chinese. Rules:
 
-1. Words taken back stay where they hold a number or a part of one, unless a filler or an editing term follows, or they
-   are said again at once; and always where a number goes on behind them.
+1. Tagged words stay if they hold a number or a part of one, unless a filler or an editing term follows or they are
+   repeated at once. They always stay if a number goes on after them.
 2. A number whose first words are frozen as kept stays whole.
-3. A word said twice on purpose stays: "sehr sehr", "ya ya", "très très".
-4. An editing term (nein, perdón, je veux dire) goes only with words taken back right before it.
-5. No mark stands inside a number; between digits a comma may be wanted, and two digits may end and begin sentences.
+3. A word doubled on purpose stays: "sehr sehr", "ya ya", "très très".
+4. An editing term (nein, perdón, je veux dire) goes only together with tagged words right before it.
+5. No mark stands inside a number. Between digits a comma may be wanted, and two digits may end and begin sentences.
 6. No sentence ends between a number and what belongs to it (``_Around``): the word before it (Wohnung acht), the
    smaller part of a time or a sum (zehn Uhr dreißig), a number that is listed after another (und dann noch vier), the
-   last two words of a session (fünf Euro am Tag). A number with its prepositions alone is no sentence (de 1983 a 2000,
-   il est né le onze).
+   last two words of a session (fünf Euro am Tag). A number with only its prepositions is not a sentence (de 1983 a
+   2000, il est né le onze).
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""German, Spanish and French: what a speaker plainly said anew, where a model tags nothing.
+"""German, Spanish and French: finds plain repetitions that a model does not tag.
 
-Training text of these languages is edited speech with slips that rules put in. So a network misses most slips of
+Training text of these languages is edited speech with slips inserted by rule, so a network misses most slips of
 everyday talk. Rules:
 
-1. A filled pause goes however it is spelled: "ähhh", "euuh", "emmm". German and Spanish "eh" may be a word.
-2. Up to four words that are said again behind a filled pause go, unless they are said twice on purpose: "öffne äh
-   öffne". So does the beginning of a word that follows whole behind one: "sig äh signal".
-3. A word that no phrase has twice in a row goes when it is said again: "im im", "pour pour". So do two or three words,
-   if the first one begins a phrase and the last one ends none: "in der in der". A mark between both keeps them.
-4. An article or a possessive goes before another of its kind: "ein eine", "ma mon", "el la"; and a French word before
-   its short form: "je j'aimerais".
+1. A filled pause goes, however it is spelled: "ähhh", "euuh", "emmm". German and Spanish "eh" may be a word.
+2. Up to four words that are repeated after a filled pause go, unless they are doubled on purpose: "öffne äh öffne". So
+   does the beginning of a word that follows whole after one: "sig äh signal".
+3. If a word that no phrase has twice in a row is repeated, one copy goes: "im im", "pour pour". The same holds for two
+   or three words, if the first begins a phrase and the last ends none: "in der in der". A mark between them keeps both.
+4. An article or a possessive before another of its kind goes: "ein eine", "ma mon", "el la". So does a French word
+   before its short form: "je j'aimerais".
 """
 
 from __future__ import annotations

@@ -1,21 +1,21 @@
-"""Numbers go out whole: which tags and marks of a model would change or cut a number that was said.
+"""Keeps numbers whole: corrects tags and marks that would change or cut a spoken number.
 
     tags   "six hundred [and forty] seven" loses no word; "the second no the twelfth" loses the second, not "no" alone.
     marks  "august fourth. two thousand and two" is one date; no comma stands between the digits of a code.
 
 Rules of tags:
 
-1. Words taken back stay where a number among them goes on behind them, or where they hold a number or a part of one
-   and no cue (a filler or an editing term) follows. What is said again at once may go, where the two are not read
-   together ("five five" are), and so may "one" alone, also before another ("one one thing"). In Chinese so may a
-   number with its lead-in, and 一 where it counts nothing, that come again soon; and 两 before 两个.
+1. Tagged words stay if a number among them goes on after them, or if they hold a number or a part of one and no cue (a
+   filler or an editing term) follows. Exceptions: words that are repeated at once may go, if both copies are not one
+   number ("five five" is); so may "one" alone, also before another ("one one thing"). In Chinese a number with its
+   lead-in may go if it soon comes again, and 一 if it counts nothing; and 两 before 两个.
 2. A number whose first words are frozen as kept stays whole.
 3. Of two numbers of one kind with an editing term between them, the first was taken back (``corrections``).
 
-Rules of marks: none inside of a number, but a comma before the year of a date that begins with its month; none between
-single digits and letters, unless commas between them are wanted. No sentence ends between the parts of an address or a
-Chinese amount (八块 七毛, 三号楼 一四八), between a date and its hour, behind a number with its preposition alone
-("at ten metres"), before one, or behind a bare topic before a date (博物馆 七月四日).
+Rules of marks: no mark stands inside a number, except a comma before the year of a date that begins with its month.
+None stands between single digits and letters, unless commas between them are wanted. No sentence ends between the parts
+of an address or a Chinese amount (八块 七毛, 三号楼 一四八), between a date and its hour, before or after a number
+that has only its preposition ("at ten metres"), or after a bare topic before a date (博物馆 七月四日).
 """
 
 from __future__ import annotations

@@ -1,25 +1,25 @@
-"""Which words are never left out, whatever a model's tags say: a guard over the tags of words about to freeze.
+"""Keeps words that must stay, whatever a model's tags say: corrects the tags of words that are about to freeze.
 
-A filler left in costs the reader a glance, a word left out by mistake changes what was said. So each rule here takes a
-tag away, but the second word of a pair follows the first one, and ``corrections`` adds what belongs to a repair. They
-read the words that are there, their marks and their tags, and decide about unfrozen words alone.
+A filler that stays costs the reader a glance; a word left out by mistake changes the meaning. So each rule removes a
+tag. There are two exceptions: the second word of a pair follows the first, and ``corrections`` adds what belongs to a
+repair. The rules read the words in the buffer, their marks and tags, and change only unfrozen words.
 
 Rules:
 
-1. Answers stay: "uh huh", "mm hmm", "nuh uh", and "uh oh" and "uh uh" where a sentence begins.
-2. A sound that is no filler stays: "er" behind "the", "mm" behind a number, and one that is named ("the word um").
-3. The two words of "you know" and "I mean" stay or go together. Where one of them stays, both do.
+1. Answers stay: "uh huh", "mm hmm", "nuh uh"; also "uh oh" and "uh uh" at the beginning of a sentence.
+2. A sound that is not a filler stays: "er" after "the", "mm" after a number, and a sound that is named ("the word um").
+3. The two words of "you know" and "I mean" stay or go together: if one stays, both do.
 4. "you know" stays as a relative clause or with its object ("the man you know from work", "people you know can"); so
    does "I mean" ("what I mean", "when I say free I mean free"), and a second one beside one that stays.
-5. What is said twice on purpose stays: "very very", "so so good", "come on come on", "come in in a minute",
-   "what you do do well", 很大很大, 不不不, 吃没吃, 看了看, 说着说着就…, 休息休息, 一步一步, 慢慢慢慢来, 八八折; so do
-   spelled letters ("w w w dot"), and what 还有 adds a copy to. 很很, 比较比较 and 不应该不应该 are slips.
-6. An editing term (no, sorry, actually, 不对) goes only with words taken back right before it, which stay with it where
-   no word follows to replace them; and never as the "no" of "there is no". A Chinese one that stays is the verb of what
-   stands before it (这不对), which stays too; so does a lone pronoun (你不对我也不对).
-7. A word that is a filler elsewhere stays where it has a meaning: "so" before anything but a clause ("so tall was he"),
-   就是 behind 不 or a pronoun (我就是要去) or where it points at a sentence's beginning (就是他), 那个 at its end, 嗯
-   and 啊 as answer or exclamation, a pronoun always.
+5. A deliberate repetition stays: "very very", "so so good", "come on come on", "come in in a minute", "what you do do
+   well", 很大很大, 不不不, 吃没吃, 看了看, 说着说着就…, 休息休息, 一步一步, 慢慢慢慢来, 八八折; also spelled letters
+   ("w w w dot"), and words to which 还有 adds a copy. 很很, 比较比较 and 不应该不应该 are slips.
+6. An editing term (no, sorry, actually, 不对) goes only together with tagged words right before it; these stay with it
+   if no word follows to replace them. The "no" of "there is no" never goes. A Chinese term that stays is the verb of
+   the words before it (这不对), which stay too; so does a lone pronoun (你不对我也不对).
+7. A word that is sometimes a filler stays where it has a meaning: "so" before anything but a clause ("so tall was he"),
+   就是 after 不 or a pronoun (我就是要去) or pointing at the beginning of a sentence (就是他), 那个 at its end, 嗯 and
+   啊 as answer or exclamation, a pronoun always.
 """
 
 from __future__ import annotations

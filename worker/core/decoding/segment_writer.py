@@ -1,16 +1,17 @@
-"""From frozen words to numbered segments: one writer a session (docs/design.md).
+"""Makes numbered segments from frozen words; each session has its own writer (docs/design.md).
 
 Rules:
 
-1. Segments partition the words: each begins at the session's count of published words where the last one ended.
-2. No segment holds a sentence end in its middle; ``sentence_end`` is true exactly if its last word's mark ends one.
-3. A sentence's number rises after its end, and where the buffer was cleared before its end came.
-4. A gap stands in the segment that holds the word it comes before, or in the record that closes the session; so many
-   at most, beyond which the last one sums up.
-5. A segment goes to the session's latest targets, a closing record to every route that the session has used. Words
-   never go to a route that was ended: where there is one, they come first, and the record that closes has none.
-6. A segment knows the trace contexts of all events that its words came in, a closing record of the one that ended the
-   session too; where traces are off there are none.
+1. Segments partition the words: each begins where the last one ended.
+2. No segment has a sentence end inside; ``sentence_end`` is true exactly if its last word's mark ends a sentence.
+3. The sentence number rises after a sentence's end, and when the buffer is cleared in mid-sentence.
+4. A gap is listed in the segment of the word that follows it, or in the record that closes the session. The number of
+   gaps is limited; the last one then covers the rest.
+5. A segment goes to the session's present targets, a closing record to all routes that the session has used. Words
+   never go to a route that the session has left. If there is such a route, the last words come in a segment first, and
+   the closing record has no words.
+6. With traces, a segment has the trace contexts of all events that brought its words; a closing record also has that of
+   the event that ended the session.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""When a session counts as silent, on which clock, and what its segment says of it (docs/design.md, *Silence*).
+"""Decides when a session is silent, on which clock, and what its segment says of it (docs/design.md, *Silence*).
 
 Rules:
 
-1. A session listens for silence from a word on, until its utterance or the session ends.
-2. One that has ever sent ``heard_until_ms`` is silent when so much audio was heard since its last word as its
-   ``flush_after_ms``: told by an event (``heard_pause``), or by the next word's start. By arrival it is silent only
-   when nothing at all came for ``stall_after_ms``.
-3. Any other is silent when ``flush_after_ms`` of partition time (``timeline``) have passed since its last
-   word was applied.
-4. The audio clock never goes back; the decoder forgets it where an epoch begins. A word without times counts as said
-   where its event was heard to.
+1. A session can fall silent from its first word until its utterance or the session ends.
+2. A session that has sent ``heard_until_ms`` is silent when ``flush_after_ms`` of audio have been heard since its last
+   word. An event (``heard_pause``) or the next word's start shows this. By arrival it is silent only if no event came
+   for ``stall_after_ms``.
+3. Any other session is silent when ``flush_after_ms`` of partition time (``timeline``) have passed since its last word
+   was applied.
+4. The audio clock never goes back; a new epoch resets it. A word without times counts as said at its event's
+   ``heard_until_ms``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A question behind a statement belongs to it: "it's cold, isn't it?", "you haven't seen it, have you?", "right?".
+"""Joins a tag question to its statement: "it's cold, isn't it?", "you haven't seen it, have you?", "right?".
 
-1. An auxiliary with "n't" and its pronoun, alone in a question, has a comma before it where a statement goes before.
-2. One without "n't" has one if the statement says "not", "never" or "nobody", of the same pronoun.
-3. So has one word that asks for assent ("right?"), and "shall we" behind "let's".
+1. An auxiliary with "n't" and its pronoun, alone in a question, gets a comma before it if a statement comes before.
+2. One without "n't" gets it if the statement has the same pronoun and "not", "never" or "nobody".
+3. So does one word that asks for assent ("right?"), and "shall we" after "let's".
 """
 
 from __future__ import annotations

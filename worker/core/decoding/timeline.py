@@ -1,15 +1,15 @@
-"""A partition's time: what its records say, so that neither a backlog nor a skewed clock looks like silence.
+"""Partition time: taken from records, so that neither a backlog nor a skewed clock looks like silence.
 
 Rules (docs/design.md, *Silence*):
 
-1. It is the largest record timestamp so far. One that the broker gave (``LogAppendTime``) counts as it stands; one of a
-   producer's as at most the worker's wall clock plus ``max_skew_ms``.
-2. Brokers' clocks are set: a stamp of theirs that lies a second or more behind the time is of another clock than the
-   one that the time went by. It brings the time forward by as much as it is later than the record's before.
-3. Beyond that only the leader's word brings it forward: that nothing more was in the log, asked for when it was so late
-   (``confirm``). How late it may be is the time of the last record, going on by the monotonic clock since reading met
-   the end: the broker's clock is never behind that.
-4. It never goes back behind what it said; time that passed unsaid before a record came does not count.
+1. It is the largest record time stamp so far. A broker's stamp (``LogAppendTime``) counts as it is; a producer's counts
+   at most as the worker's wall clock plus ``max_skew_ms``.
+2. Brokers' clocks may be reset. If a broker's stamp is a second or more behind partition time, its clock has changed:
+   time then advances by the stamp's distance to the stamp before.
+3. Apart from records, time advances only with the leader's answer that the log had no more records when asked
+   (``confirm``). The time of the question is that of the last record plus the monotonic time since reading met the end;
+   the broker's clock is never behind that.
+4. Partition time never goes back. Time that passed before a record, and that no leader confirmed, does not count.
 """
 
 from __future__ import annotations

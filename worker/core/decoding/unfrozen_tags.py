@@ -1,4 +1,4 @@
-"""The tags of a buffer of which some are not frozen yet, for the guards that take tags away."""
+"""The tags of a buffer, some of them frozen, for the rules that remove tags."""
 
 from __future__ import annotations
 

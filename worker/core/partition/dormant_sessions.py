@@ -1,7 +1,7 @@
-"""Closed sessions at rest: of each its stored snapshot, as bytes, and when it is forgotten; nothing else is kept.
+"""Closed sessions: of each only its stored snapshot, as bytes, and the time when it is forgotten.
 
-A partition may remember a hundred times as many sessions as it has open ones. One that is spoken to again, or is
-forgotten, is read from its bytes first, as a claim would read it.
+A partition may remember a hundred times as many closed sessions as it has open ones. When a session gets an event or is
+forgotten, it is read from its bytes, as a claim would read it.
 """
 
 from __future__ import annotations

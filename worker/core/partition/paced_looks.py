@@ -1,11 +1,11 @@
-"""When what has changed may be looked at: at most one look in an interval at each. Pure; time is passed in.
+"""Decides when changes may be looked at: at most once in an interval for each key. Pure; time is passed in.
 
-    changed(key)        there is something new to see of it
-    due(now_s)          what has changed, and was told of an interval ago or never, in the order of the changes
-    told(key, now_s)    it was looked at and told of: what changes from here on waits out the interval
-    forget(key)         there was nothing to tell, or it is gone
+    changed(key)        the key has changed
+    due(now_s)          changed keys that were reported an interval ago or never, in the order of the changes
+    told(key, now_s)    the key was reported; its next change waits for the interval
+    forget(key)         there was nothing to report, or the key is gone
 
-What has changed stays so until ``told`` or ``forget``, or until all of it is passed over.
+A key stays changed until ``told`` or ``forget``, or until all changes are dropped.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
 Rules:
 
 1. Every timer due at or before a record's time fires before the record, in the order (due, session).
-2. ``touched`` names every session whose stored state may have changed since the last ``settle``.
-3. A forgotten session is a tombstone until ``settle``; an event in between begins a new one under the same name, and
-   the old one's work is finished before the new one's begins.
-4. A closed session that is as it is stored rests: only its snapshot is kept (``dormant_sessions``).
-5. While records are replayed no timer fires: what one published then, and whom a commit has forgotten, the ledger
-   says; of all others it was known what is a repeat, and what late, when those records were applied.
+2. ``touched`` has every session whose stored state may have changed since the last ``settle``.
+3. A forgotten session is a tombstone until ``settle``. An event in between begins a new session of that name; the old
+   one's work is finished first.
+4. A closed session that is unchanged since its save is dormant: only its snapshot is kept (``dormant_sessions``).
+5. No timer fires during a replay. The ledger has what timers published and which sessions were forgotten. Repeats and
+   late events were decided when the records were first applied.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""When sessions of a partition are due, earliest first; one entry a session, whatever happens to it."""
+"""When a partition's sessions are due, earliest first; one entry for each session."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _SLACK = 64
 
 
 class PendingLabels(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A session that wants labels. waiting_since_ms: wall clock. queued_words: what waits behind this step."""
+    """A session that wants labels. waiting_since_ms: wall clock. queued_words: those that wait after this step."""
 
     partition: int
     request: LabelRequest
@@ -50,10 +50,10 @@ class BatchLimits:
 
 
 class LabelQueue:
-    """What the sessions of one partition want labels for.
+    """The label requests of one partition's sessions.
 
-    unsure: of whom it is not known, because more was queued or labels came; each call that is interrupted leaves its
-    session there. Iterating shows all that is wanted.
+    unsure: sessions whose request is not known, because more was queued or labels came. An interrupted call leaves its
+    session there. Iterating yields all requests.
     """
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class LabelQueue:
         return iter(list(self._wanted.values()))
 
     def put(self, one: PendingLabels) -> None:
-        """Take what a session wants, instead of what it wanted before."""
+        """Replace a session's request."""
         session = one.request.session
         self._wanted[session] = one
         self._puts += 1
@@ -84,30 +84,30 @@ class LabelQueue:
         self.unsure.pop(session, None)
 
     def drop(self, session: str) -> None:
-        """Take note that a session wants nothing."""
+        """Note that a session wants nothing."""
         self._wanted.pop(session, None)
         self._moved.add(session)
         self.unsure.pop(session, None)
 
     def ask(self, session: str) -> None:
-        """Take note that it is not known any more what a session wants."""
+        """Note that a session's request is not known any more."""
         self.unsure[session] = None
         self._wanted.pop(session, None)
 
     @property
     def rank(self) -> tuple[bool, int] | None:
-        """Return how early the first one is to be labelled, the smallest first; None where nothing is wanted."""
+        """Return the rank of the first request, smallest first; None without a request."""
         while self._order and not self._stands(self._order[0][-1]):
             heapq.heappop(self._order)
         return self._order[0][:2] if self._order else None
 
     @property
     def first(self) -> PendingLabels:
-        """Return who is to be labelled first; ``rank`` is not None."""
+        """Return the session to label first; ``rank`` must not be None."""
         return self._order[0][-1]
 
     def begun_floods(self) -> dict[str, int]:
-        """Return who floods now and did not at the last call, and how many words of theirs wait."""
+        """Return the sessions that have begun to flood since the last call, and how many of their words wait."""
         begun: dict[str, int] = {}
         for session in self._moved:
             one = self._wanted.get(session)
@@ -124,7 +124,7 @@ class LabelQueue:
 
 
 def next_batch(queues: Sequence[LabelQueue], limits: BatchLimits) -> list[PendingLabels]:
-    """Return who is labelled next, and ask them what they want afterwards. Something is wanted."""
+    """Return the sessions to label next, and mark their requests as unknown. There must be a request."""
     heads = [(rank, place) for place, queue in enumerate(queues) if (rank := queue.rank) is not None]
     heapq.heapify(heads)
     batch: list[PendingLabels] = []

@@ -44,7 +44,7 @@ _NOTHING_HELD = HeldBack()
 
 
 class Recovery:
-    """One session on its way back. Give it the session's events in order, then take the state.
+    """Recovers one session. Give it the session's events in order, then take the state.
 
     stored: an older snapshot of the same session. read_from: its events are given from this offset on.
     """
@@ -71,22 +71,22 @@ class Recovery:
 
     @property
     def is_out_of_reach(self) -> bool:
-        """Tell whether its text begins before what is read, and the snapshot does not have it."""
+        """Tell whether its text begins before what is read, and is not in the snapshot."""
         return self._begins_before and not self._begun
 
     @property
     def through_offset(self) -> int:
-        """The last offset that the record knows of; events after it are new to the session."""
+        """The record's last offset; later events are new to the session."""
         return self._record.output.last_offset
 
     @property
     def lost_words(self) -> int:
-        """How many words are lost with the buffer's text: those that are not frozen; of what was held back, at most."""
+        """How many words are lost with the buffer's text: the unfrozen ones; of held-back text, the most possible."""
         unfrozen = len(self._record.lengths) - self._record.decoding.frozen
         return unfrozen if self._words_are_units else max(unfrozen, len(self._units))
 
     def take(self, event: WordsEvent, offset: int, appended_ms: int, trace: str = "") -> None:
-        """Take an event of the session that stood at ``offset``. trace: its trace context."""
+        """Take an event of the session, found at ``offset``. trace: its trace context."""
         start = self._record.start_offset
         if start is None or not start <= offset <= self._record.output.last_offset:
             return
@@ -113,9 +113,9 @@ class Recovery:
             self._units.append(unit)
 
     def state(self) -> SessionState | None:
-        """Return the session as it was when the record was written, perhaps without left context at its front.
+        """Return the session as of its record, perhaps without left context at the front.
 
-        None where the input has not all of its words that are not published.
+        None if the input does not have all of its unpublished words.
         """
         gone = 0 if self._begun else self._gone_in_front()
         if gone is None:
@@ -128,7 +128,7 @@ class Recovery:
         return self._state(self._record.output, self._behind(gone), tuple(words), held)
 
     def bare_state(self) -> SessionState:
-        """Return the session without the words of its buffer, which the input does not hold any more."""
+        """Return the session without the words of its buffer, which the input no longer has."""
         output, decoding = self._record.output, self._record.decoding
         sentence = output.sentence + output.mid_sentence
         return self._state(
@@ -176,9 +176,9 @@ class Recovery:
         )
 
     def _gone_in_front(self) -> int | None:
-        """Return how many frozen words are gone, the rest being the units that were read; None: that cannot be said.
+        """Return how many frozen words are missing before the units that were read; None if that is unknown.
 
-        Which of the events were accepted is known only where each follows the one before, up to the last accepted.
+        It is known which events were accepted only if each follows the one before, up to the last accepted.
         """
         if not self._without_hole or self._accepted != (
             self._record.admission.epoch,
@@ -197,7 +197,7 @@ class Recovery:
         return gone
 
     def _behind(self, gone: int) -> DecodingState:
-        """Return the record's where so many words are gone in front, as they leave a buffer."""
+        """Return the decoding state with so many words gone at the front, as if they had left the buffer."""
         decoding = self._record.decoding
         if not gone:
             return decoding
@@ -211,7 +211,7 @@ class Recovery:
         return ModelWord(view=view, pieces=pieces)
 
     def _pieces(self, length: int) -> Iterator[ModelWordPiece]:
-        """Take so many code points from the units, a piece a unit. IndexError where they run out."""
+        """Take so many code points from the units, a piece for each unit. IndexError if there are too few."""
         while length > 0:
             unit = self._units[0]
             end = min(len(unit.text), self._given + length)
@@ -226,7 +226,7 @@ class Recovery:
 def _stored_units(stored: SessionState) -> dict[tuple[int | None, int], Unit]:
     """Return a snapshot's units by record offset and place in the event, in order.
 
-    Of a unit whose first part was cut off its text is gone: blanks stand for it, which is cut off again.
+    If the first part of a unit was cut off, its text is gone; blanks stand for it and are cut off again.
     """
     units: dict[tuple[int | None, int], Unit] = {}
     for piece in (piece for word in stored.buffer for piece in word.pieces):

@@ -60,7 +60,7 @@ class Session:
 
     @classmethod
     def open(cls, event: WordsEvent, origin: Origin, context: DecodingContext) -> Session:
-        """Begin the session that this event is the first of; offer the event next. ``since`` is its offset."""
+        """Begin a session with its first event; offer the event next. ``since`` is its offset."""
         options = context.rules.choose(event.options)
         admission = Admission(rules=context.rules, options=options, activity_ms=origin.time_ms, event_ms=origin.time_ms)
         writer = SegmentWriter(context=context, session=event.session, since=origin.offset)
@@ -84,18 +84,18 @@ class Session:
 
     @property
     def due_ms(self) -> int | None:
-        """Return the partition time at which ``fire`` has something to do next; None: never by itself."""
+        """Return the partition time at which ``fire`` next has something to do; None: never by itself."""
         timer = self._admission.next_timer
         return None if timer is None else timer[0]
 
     @property
     def waiting_since_ms(self) -> int:
-        """Return the wall clock at which the running work began to want labels."""
+        """Return the wall clock at which the running work began to need labels."""
         return self._wanted_ms
 
     @property
     def queued_words(self) -> int:
-        """Return how many words are in events that wait behind the running work."""
+        """Return the number of words in events that wait for the running work."""
         return self._queued_words
 
     @property
@@ -105,7 +105,7 @@ class Session:
 
     @property
     def replay_offset(self) -> int | None:
-        """Return the first input offset that a rebuild needs beside the ledger; None: the ledger says it all."""
+        """Return the first input offset that a rebuild needs in addition to the ledger; None: it needs no input."""
         return replay_offset(self._decoder)
 
     def offer(self, event: WordsEvent, origin: Origin) -> AdmissionDecision:
@@ -132,7 +132,7 @@ class Session:
         return decision
 
     def fire(self, now_ms: int) -> bool:
-        """Let every timer fire that is due at partition time ``now_ms``; return whether one did."""
+        """Fire every timer that is due at partition time ``now_ms``; return whether one did."""
         fired = False
         while (due_ms := self.due_ms) is not None and due_ms <= now_ms:
             silence = arrival_pause(due_ms=due_ms, word_ms=self._admission.activity_ms)
@@ -145,16 +145,16 @@ class Session:
         return fired
 
     def flush(self) -> bool:
-        """Queue that all unfrozen words freeze, without a mark of ours at their end; False: there are none."""
+        """Queue a flush of all unfrozen words, without a mark of ours at their end; False if there are none."""
         if self._decoder.has_unfrozen:
             self._queue.append(Cause.UTTERANCE)
         return self._decoder.has_unfrozen
 
     def replayed(self, now_ms: int) -> bool:
-        """Take note that its records were replayed up to partition time ``now_ms``. Nothing may be queued.
+        """Note that its records were replayed up to partition time ``now_ms``. Nothing may be queued.
 
-        A silence of unpublished words that was over by now would have published them: the last one came later than the
-        log can say (``replayed_time``), at the latest now. True: so it is taken to have come now.
+        If a silence after unpublished words were over by now, they would have been published. So the last word came
+        later than the log can say (``replayed_time``), at the latest now. True: it is taken to have come now.
         """
         waits = self._decoder.has_unfrozen and (self.due_ms or 0) <= now_ms
         if waits:
@@ -162,9 +162,9 @@ class Session:
         return waits
 
     def request(self, now_ms: int) -> LabelRequest | None:
-        """Work until labels are wanted, and return for what; the same again until they come. None: all is done.
+        """Run until labels are needed and return the request, the same one until they come; None when idle.
 
-        now_ms: wall clock, for ``frozen_ms`` of what freezes without labels.
+        now_ms: wall clock, for ``frozen_ms`` of words that freeze without labels.
         """
         self._decoder.now_ms = now_ms
         while self._request is None:
@@ -176,9 +176,9 @@ class Session:
         return self._request
 
     def resolve(self, labels: Labels, now_ms: int) -> None:
-        """Go on with the labels that were wanted. now_ms: wall clock, the ``frozen_ms`` of what freezes now.
+        """Go on with the requested labels. now_ms: wall clock, the ``frozen_ms`` of words that freeze now.
 
-        ValueError where they are not one of each kind a wanted word.
+        ValueError if there is not one label of each kind for each word.
         """
         if self._request is None or not labels.fit(len(self._request.wanted)):
             raise ValueError("labels answer a request, one of each kind a wanted word")
@@ -186,7 +186,7 @@ class Session:
         self._go_on(labels, now_ms)
 
     def fall_back(self, now_ms: int) -> None:
-        """Go on without the labels that were wanted: the buffer freezes unlabelled, cause ``fallback``."""
+        """Go on without the requested labels: the buffer freezes unlabelled, cause ``fallback``."""
         if self._request is None:
             raise ValueError("nothing is wanted")
         self._decoder.now_ms = now_ms
@@ -198,11 +198,11 @@ class Session:
         return taken
 
     def tentative(self, now_ms: int) -> Tentative:
-        """Return the words that are not frozen, with their labels of now; changes nothing. now_ms: wall clock."""
+        """Return the unfrozen words with their present labels; changes nothing. now_ms: wall clock."""
         return tentative_words(self._decoder, at_ms=now_ms)
 
     def said_before(self) -> tuple[str, ...]:
-        """Return the model's view of the last frozen words, a few of them."""
+        """Return the model's view of the last few frozen words."""
         frozen = self._decoder.buffer.frozen
         return self._decoder.beside(frozen, frozen).before
 

@@ -31,15 +31,15 @@ class SessionWork:
         """Names whose work was done since somebody last cleared this."""
 
     def __bool__(self) -> bool:
-        """Tell whether any session has work that is not done."""
+        """Tell whether any session has unfinished work."""
         return bool(self._busy)
 
     def __contains__(self, key: str) -> bool:
-        """Tell whether sessions of this name have work that is not done."""
+        """Tell whether sessions of this name have unfinished work."""
         return key in self._busy
 
     def add(self, key: str, session: Session) -> None:
-        """Take note of a session, which may be busy."""
+        """Note a session, which may be busy."""
         busy = self._busy.get(key)
         if session.is_busy:
             self._wanted.ask(key)
@@ -55,7 +55,7 @@ class SessionWork:
         self._segments = [one for one in self._segments if one.segment.session != key]
 
     def waiting(self, now_ms: int, enough: Callable[[], bool] = lambda: False) -> LabelQueue:
-        """Work wherever it is not known what is wanted, until it is enough, and return what is. now_ms: wall clock."""
+        """Work on sessions whose request is unknown, until ``enough``, and return all requests. now_ms: wall clock."""
         for key in list(self._wanted.unsure):
             self._advance(key, now_ms)
             if enough():
@@ -63,12 +63,12 @@ class SessionWork:
         return self._wanted
 
     def resolve(self, key: str, labels: Labels, now_ms: int) -> None:
-        """Give a session the labels it wants. now_ms: wall clock. ValueError: they are not one of each kind a word."""
+        """Give a session its labels. now_ms: wall clock. ValueError if there is not one of each kind for each word."""
         self._answered(key).resolve(labels, now_ms)
         self._advance(key, now_ms)
 
     def fall_back(self, key: str, now_ms: int) -> None:
-        """Let a session go on without the labels it wants: its buffer freezes unlabelled, cause ``fallback``."""
+        """Let a session go on without labels: its buffer freezes unlabelled, cause ``fallback``."""
         self._answered(key).fall_back(now_ms)
         self._advance(key, now_ms)
 
@@ -83,18 +83,18 @@ class SessionWork:
         return taken
 
     def queued_words(self, key: str) -> int | None:
-        """Return how many words of a session wait for labels behind the running work; None where it has no work."""
+        """Return how many words of a session wait for the running work; None if it has no work."""
         busy = self._busy.get(key)
         return None if busy is None else sum(session.queued_words for session in busy)
 
     def _answered(self, key: str) -> Session:
-        """Return the session of this name that wants labels. What it wants next is not known until it is advanced."""
+        """Return the session of this name that wants labels, and mark its next request as unknown."""
         session = self._busy[key][0]
         self._wanted.ask(key)
         return session
 
     def _advance(self, key: str, now_ms: int) -> None:
-        """Work on the oldest session of this name until it wants labels, and note what, or that all is done."""
+        """Work on the oldest session of this name until it needs labels; note the request, or that all is done."""
         busy = self._busy.get(key)
         while busy:
             session = busy[0]

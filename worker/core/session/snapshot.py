@@ -27,7 +27,7 @@ _OUTPUT = attrgetter(*OutputState.__struct_fields__)
 
 
 def restored(state: SessionState, context: DecodingContext) -> tuple[Admission, SegmentWriter, Decoder]:
-    """Make a session's parts as they were when the snapshot was taken."""
+    """Make a session's parts as they were at the snapshot."""
     admission = Admission(rules=context.rules, **asdict(state.admission))
     writer = SegmentWriter(
         context=context, session=state.session, since=state.since, traces=state.traces, **asdict(state.output)
@@ -37,7 +37,7 @@ def restored(state: SessionState, context: DecodingContext) -> tuple[Admission, 
 
 
 def snapshot(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> bytes:
-    """Return everything that a session is, its words included, as it is stored (``state.decode_state``)."""
+    """Return a session's whole state, with its words, as it is stored (``state.decode_state``)."""
     state = EncodedState(
         **_facts(admission, writer, decoder),
         buffer=decoder.buffer.stored_words(),
@@ -48,7 +48,7 @@ def snapshot(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> b
 
 
 def ledger_record(admission: Admission, writer: SegmentWriter, decoder: Decoder) -> LedgerState:
-    """Return what a rebuild needs beside the input, without any word's text."""
+    """Return what a rebuild needs in addition to the input, without any word's text."""
     start = decoder.start
     return LedgerState(
         **_facts(admission, writer, decoder),

@@ -29,7 +29,7 @@ from caesura.worker.core.session.session import Session
 
 
 class LabelSource(Protocol):
-    """What labels buffers: the part of ``caesura.worker.ports.engine.Engine`` that a stream needs."""
+    """A source of labels: the part of ``caesura.worker.ports.engine.Engine`` that a stream needs."""
 
     @property
     def models(self) -> Sequence[ServedModel]:
@@ -44,8 +44,8 @@ class LabelSource(Protocol):
 class StreamingLabeller:
     """One session, decoded as the worker decodes it: the same words give the same segments.
 
-    lang: a BCP-47 tag; without a model for it the words come out unlabelled. No time passes here: silence is the
-    caller's to notice, with ``pause``. looks_ahead: see ``context``.
+    lang: a BCP-47 tag; without a model for it the words come out unlabelled. It has no clock: the caller notices
+    silence and calls ``pause``. looks_ahead: see ``context``.
     """
 
     def __init__(
@@ -76,16 +76,16 @@ class StreamingLabeller:
         self._session: Session | None = None
 
     def add(self, words: Iterable[str | Word]) -> list[Segment]:
-        """Add words, in any number, and return what has frozen by them. ValueError after ``end``."""
+        """Add any number of words, and return the segments that froze. ValueError after ``end``."""
         taken = tuple(Word(text=word) if isinstance(word, str) else word for word in words)
         return self._apply(words=taken)
 
     def pause(self) -> list[Segment]:
-        """Freeze all that is there, as at the end of an utterance; what follows still sees it as context."""
+        """Freeze all words so far, as at the end of an utterance; later words still see them as context."""
         return self._apply(utterance_end=True)
 
     def end(self) -> list[Segment]:
-        """Freeze all that is there and end; the last segment says so, perhaps without words."""
+        """Freeze all words so far and end; the last segment says so, perhaps without words."""
         return self._apply(session_end=True)
 
     def _apply(

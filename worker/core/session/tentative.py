@@ -50,7 +50,7 @@ def tentative_words(decoder: Decoder, *, at_ms: int) -> Tentative:
 
 
 def _tail(decoder: Decoder) -> list[ModelWord]:
-    """Return what the segmenter holds back, a word a unit."""
+    """Return the words that the segmenter holds back, one for each unit."""
     held = decoder.segmenter.held
     starts = [held.given_code_points, *[0] * len(held.units)]
     pieces = [cut_piece(unit, start, len(unit.text)) for unit, start in zip(held.units, starts, strict=False)]

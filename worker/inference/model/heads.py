@@ -1,8 +1,8 @@
-"""What a model's scores are called: its heads, their classes, and the labels that the classes stand for.
+"""A model's heads, their classes, and the labels of the classes.
 
-A model with ``closing`` has two heads for marks. The head of that name scores the same classes for a word without a
-next one: the last word of a flush, and any other word that is labelled at the end of its buffer. A pause does not prove
-an end, and only that head has learnt to judge a word without its next one (ADR 0019).
+A model with ``closing`` has two heads for marks. The head of that name labels a word without a next one: the last word
+of a flush, and any other word at the end of its buffer. A pause does not prove a sentence end, and only this head has
+learnt to judge a word without the next one (ADR 0019).
 """
 
 from __future__ import annotations

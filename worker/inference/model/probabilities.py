@@ -1,7 +1,7 @@
-"""How sure a model is: its scores as log odds of what was chosen, and these as probabilities that hold on text.
+"""Turns a model's scores into calibrated probabilities, by log odds of the chosen label.
 
-Calibrated log odds are a line over the model's own, a line a label (Platt scaling; ``models calibrate`` fits
-them). Guo et al. 2017 scale all of a model's scores by one temperature; a line of slope 1/T and no shift is the same.
+Calibrated log odds are a line over the model's own, one line a label (Platt scaling; ``models calibrate`` fits them).
+Guo et al. 2017 scale all scores by one temperature; that is a line of slope 1/T without a shift.
 """
 
 from __future__ import annotations

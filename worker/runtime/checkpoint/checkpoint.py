@@ -36,11 +36,11 @@ _LEAST_S = 1.0
 
 
 class Transacted(NamedTuple):
-    """What became of a transaction.
+    """The outcome of a transaction.
 
-    refused: why it did not commit for sure, so that its partitions must be claimed again; None: it has committed.
-    publisher_lost: why the producer must be rebuilt before the next transaction; None where it need not.
-    error: what it failed with.
+    refused: why it may not have committed, so that its partitions must be claimed again; None if it has committed.
+    publisher_lost: why the producer must be replaced before the next transaction; None if it need not. error: the
+    cause.
     """
 
     refused: CheckpointOutcome | None = None
@@ -49,10 +49,10 @@ class Transacted(NamedTuple):
 
 
 class Checkpoint:
-    """Takes checkpoints, one after another, for the partitions it is given.
+    """Takes checkpoints, one after another, for the given partitions.
 
-    is_held: tells whether a partition is still held under the claim that staged it. Brokers take a member's offset of
-    any partition, also of one that went to another member, which would set that one's offset back.
+    is_held: tells whether a partition is still held under the claim that staged it. Brokers accept a member's offset of
+    any partition, even of one that moved to another member, and would so set that member's offset back.
     """
 
     def __init__(
@@ -75,9 +75,9 @@ class Checkpoint:
     def take(
         self, staged: Sequence[StagedCheckpoint], *, stage_ms: float = 0.0, deadline: Deadline | None = None
     ) -> Transacted:
-        """Take one checkpoint over these partitions; blocks at most about the time-out, or until a nearer deadline.
+        """Take one checkpoint over these partitions; block at most about the time-out, or until a nearer deadline.
 
-        FatalError where an invariant or a setting is broken; everything else is in the result.
+        FatalError if an invariant or a setting is broken; all other outcomes are in the result.
         """
         timer = _StepTimer(self._clock)
         timer.step_ms["stage"] = stage_ms
@@ -139,7 +139,7 @@ class Checkpoint:
                 return
 
     def _commit(self, deadline: Deadline) -> CaesuraError | None:
-        """Commit; None where it is certain, else why not. One call: a second may take its answer (ADR 0047)."""
+        """Commit; return None if that is certain, else the reason. Called once: a second call may get its answer."""
         try:
             self._publisher.commit(max(_LEAST_S, deadline.left_s))
         except FatalError:
@@ -149,7 +149,7 @@ class Checkpoint:
         return None
 
     def _abort(self, deadline: Deadline) -> CheckpointOutcome | None:
-        """Abort; None where the producer can go on, else why it must be rebuilt."""
+        """Abort; return None if the producer can go on, else why it must be replaced."""
         try:
             self._publisher.abort(max(_LEAST_S, deadline.left_s))
         except FatalError:

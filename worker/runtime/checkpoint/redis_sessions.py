@@ -22,9 +22,9 @@ PIECE_SESSIONS = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedisManifest:
-    """The control fields of a partition's hash. manifest: None where there is none that can be read.
+    """The control fields of a partition's hash. manifest: None if there is no readable one.
 
-    anything: something is stored, whatever it is.
+    anything: something is stored, readable or not.
     """
 
     manifest: Manifest | None
@@ -56,7 +56,7 @@ class RedisSessions:
         self._digest = 0
 
     def read(self) -> bool:
-        """Read the next piece; return True where it was the last. StoreError: begin again."""
+        """Read the next piece; return True if it was the last. StoreError: begin again."""
         for _ in range(PIECE_SESSIONS):
             found = next(self._fields, None)
             if found is None:
@@ -68,5 +68,5 @@ class RedisSessions:
 
     @property
     def complete(self) -> bool:
-        """Tell whether these are the very sessions that the manifest counts, byte for byte."""
+        """Tell whether these are exactly the sessions that the manifest counts, byte for byte."""
         return (len(self.snapshots), self._digest) == (self.manifest.sessions, self.manifest.digest)

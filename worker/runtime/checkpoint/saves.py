@@ -41,7 +41,7 @@ _LONGEST_WAIT_S = 5.0
 
 
 class SavedCheckpoint(NamedTuple):
-    """A committed checkpoint as its manifest names it: id, and as ``caesura.schemas.checkpoint.Manifest`` says."""
+    """A committed checkpoint for the manifest: its id, and fields of ``caesura.schemas.checkpoint.Manifest``."""
 
     id: CheckpointId
     history: str
@@ -51,7 +51,7 @@ class SavedCheckpoint(NamedTuple):
 
 @dataclass(slots=True)
 class _FullWrite:
-    """A full write on its way. left: sessions that are in no piece yet. prepared: those that are."""
+    """A full write in progress. left: sessions that are in no piece yet. prepared: those that are."""
 
     left: list[str]
     name: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -60,7 +60,7 @@ class _FullWrite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _UnderWay:
-    """A write without an answer yet. sent: the sessions of a write of what was touched. last: of a full write's."""
+    """A write without an answer yet. sent: the sessions of a partial write. last: of a full write's last piece."""
 
     answer: Future[bool]
     id: CheckpointId | None
@@ -70,11 +70,11 @@ class _UnderWay:
 
 
 class PartitionSaves:
-    """What is committed of one partition and not saved yet.
+    """Committed state of one partition that is not saved yet.
 
-    found: the stored id, where what is stored is what this starts from; None: the first write is a full one. changed:
-    what was made anew since of what is stored. interval_s: between two writes. refused: something else is stored than
-    what is known to have landed there.
+    found: the stored id, if this state continues the stored one; None: the first write is a full one. changed: sessions
+    that already differ from what is stored. interval_s: between two writes. refused: Redis holds something else than
+    the last successful write.
     """
 
     def __init__(  # noqa: PLR0913 - what is known, and the parts
@@ -110,7 +110,7 @@ class PartitionSaves:
         self._wait_s = _FIRST_WAIT_S
 
     def committed(self, checkpoint: SavedCheckpoint, snapshots: Mapping[str, bytes | None]) -> None:
-        """Take note of a commit, and of the sessions that it touched; None: a session that was forgotten."""
+        """Note a commit and the sessions that it touched; None is a session that was forgotten."""
         self._last = checkpoint
         if self._behind_since_s is None:
             self._behind_since_s = self._clock.monotonic_s()
@@ -118,7 +118,7 @@ class PartitionSaves:
             self._unsaved.update(snapshots)
 
     def advance(self, sessions: PartitionSessions) -> None:
-        """Take the answer of the write under way, and begin the next one where there is something to save."""
+        """Take the answer of the running write, and begin the next one if there is something to save."""
         try:
             blamed(self._partition, self._advance, sessions)
         except (OwnFaultError, FatalError) as error:
@@ -142,9 +142,9 @@ class PartitionSaves:
             self._write_touched(self._last)
 
     def finish(self, sessions: PartitionSessions, until_s: float) -> None:
-        """Save what is committed, and wait for the answers, up to a time of the monotonic clock; or give up.
+        """Save what is committed and wait for the answers, up to this monotonic time; then give up.
 
-        Nothing is committed afterwards: no write waits for its interval.
+        No commit follows, so no write waits for its interval.
         """
         self._interval_s = 0.0
         while True:
@@ -265,7 +265,7 @@ class PartitionSaves:
         self._observer.note(CallFailed.of("save", error, CalledPart.STORE))
 
     def _start_full(self) -> None:
-        """Have the next write be a full one, of all that is committed by then."""
+        """Make the next write a full one, of all that is committed by then."""
         self._needs_full, self._has_landed = True, False
         self._follows, self._unsaved, self._full = [], {}, None
 

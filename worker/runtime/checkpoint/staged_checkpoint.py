@@ -13,10 +13,10 @@ from caesura.worker.runtime.settings.totals import SessionShare
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagedCheckpoint:
-    """Step 1 of a checkpoint for one partition: what to publish, to commit and to save.
+    """Step 1 of a checkpoint for one partition: what to publish, commit and save.
 
-    snapshots: of the sessions that it touched, as they are saved; None: a session that is forgotten. shares: what these
-    add to the partition's totals.
+    snapshots: of the touched sessions, as they are saved; None is a session that is forgotten. shares: what these add
+    to the partition's totals.
     """
 
     partition: int
@@ -30,5 +30,5 @@ class StagedCheckpoint:
     dead_letters: int
 
     def message(self, topic: str, value: bytes | None) -> OutMessage | None:
-        """Return the message to this topic with this value; None: it holds none."""
+        """Return the message to this topic with this value, or None."""
         return next((one for one in self.messages if (one.topic, one.value) == (topic, value)), None)

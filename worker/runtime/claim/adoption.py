@@ -22,7 +22,7 @@ _DONE = object()
 
 
 class Adoption:
-    """Reads the ledger, a chunk a turn. finish: is given the keys to forget, and the ledger's end."""
+    """Reads the ledger, a chunk a turn. finish: gets the keys to forget, and the ledger's end."""
 
     def __init__(
         self,
@@ -41,12 +41,12 @@ class Adoption:
         self._finish = finish
 
     def let_go(self) -> None:
-        """Do nothing: no session has come of it."""
+        """Do nothing: it has made no session."""
 
     def advance(self) -> LoadedPartition | Parked | None:
         """Do one chunk of the work; None: there is more. RetriableError: claim again.
 
-        Parked where the ledger cannot be read, or forbids to begin there.
+        Parked if the ledger cannot be read, or if the partition must not begin at this offset.
         """
         try:
             if next(self._steps, _DONE) is not _DONE:

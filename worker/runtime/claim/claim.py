@@ -39,7 +39,7 @@ _STORE_PATIENCE_S = 2.0
 
 
 class Claim:
-    """One partition's way from assigned to loaded. ``advance`` until it answers something other than None."""
+    """Takes one partition from assigned to loaded. Call ``advance`` until it returns something."""
 
     def __init__(
         self,
@@ -63,13 +63,13 @@ class Claim:
 
     @property
     def reads(self) -> bool:
-        """Tell whether it is in the midst of the stored sessions, and can go on at once."""
+        """Tell whether it is reading stored sessions, and can go on at once."""
         return self._reading is not None
 
     def advance(self) -> ClaimResult | Parked | None:
-        """Try once, in short calls; None: there is more to read. RetriableError: not yet, try again later.
+        """Try once, in short calls; None: there is more to read. RetriableError: try again later.
 
-        What was reached before a fault is kept, but for the stored sessions: they are read from the first one again.
+        Progress before a fault is kept, except the stored sessions: they are read again from the first.
         """
         if self._reading is None:
             try:
@@ -102,7 +102,7 @@ class Claim:
             return StoredHead(manifest=b"", id=None)
 
     def _silent(self, error: StoreError) -> None:
-        """Wait for a Redis that does not answer. StoreError until it has been silent for long."""
+        """Wait for a Redis that does not answer: StoreError until the wait is over."""
         now_s = self._parts.clock.monotonic_s()
         if self._silent_since_s is None:
             self._silent_since_s = now_s
@@ -119,7 +119,7 @@ class Claim:
         return RedisManifest.of(head)
 
     def _judge(self) -> ClaimResult | Parked | None:
-        """Read the committed offset and what is stored; begin to load, or say how else it goes on."""
+        """Read the committed offset and the stored state; begin to load, or return the alternative."""
         partitions = self._source.partition_count(self._timeout_s)
         if partitions != self._partitions:
             return self._park(*count_changed(self._partitions, partitions))
@@ -139,7 +139,7 @@ class Claim:
     def _go_on(
         self, committed: CommittedOffset | None, metadata: OffsetMetadata | None, *, known: bool
     ) -> ClaimResult | Parked | None:
-        """Compare what is committed with what is stored. known: something knows a partition without an offset."""
+        """Compare the committed with the stored state. known: Redis or the ledger knows it without an offset."""
         found = self._found()
         verdict = judge(offset_known=committed is not None, committed=metadata.id if metadata else None, found=found)
         if known or verdict is ClaimVerdict.FOREIGN:
@@ -156,7 +156,7 @@ class Claim:
         return state
 
     def _ours(self, committed: CommittedOffset | None) -> OffsetMetadata | None:
-        """Return the metadata that a checkpoint of ours committed with this very offset; None: somebody set it."""
+        """Return the metadata if one of our checkpoints committed it with this offset; None: somebody else set it."""
         metadata = OffsetMetadata.decode(committed.metadata) if committed else None
         if committed is None or metadata is None:
             return None
@@ -164,7 +164,7 @@ class Claim:
         return metadata if metadata.belongs_to(*place) else None
 
     def _adopt(self, committed: CommittedOffset | None) -> ClaimResult | Parked:
-        """Begin at an offset that was set from outside, where the setting allows it."""
+        """Begin at an offset that was set from outside, if the setting allows it."""
         if not self._settings.adopt_foreign_offsets:
             detail = "the committed offset is not one of ours; see docs/operations.md"
             return self._park(ParkReason.OFFSET_FROM_OUTSIDE, detail)
@@ -180,10 +180,10 @@ class Claim:
         )
 
     def _why_not_new(self) -> tuple[ParkReason, str] | None:
-        """Say why a partition without a committed offset must be parked; None where it may start. BrokerError.
+        """Return why a partition without a committed offset must be parked; None if it may start. BrokerError.
 
-        The ledger knows what was published: an offset that is gone all the same was deleted, or its retention passed.
-        And a partition beside it that was committed under another count says that sessions have moved.
+        If the ledger knows published sessions, the offset was deleted, or its retention has passed. If another
+        partition was committed under another partition count, sessions have moved.
         """
         ledger, reader = self._settings.ledger, self._parts.reader
         low, end = reader.bounds_behind(ledger_probe(ledger, self._partition), self._timeout_s)
@@ -229,7 +229,7 @@ class Claim:
         return self._source.watermarks(self._partition, self._timeout_s)
 
     def _first_offset(self, first_end: int | None) -> int:
-        """Return where to begin. first_end: the end as the first claim found it: what came since is read."""
+        """Return where to begin. first_end: the input's end at the first claim; later records are read."""
         low, end = self._bounds()
         if self._settings.start_at is StartAt.EARLIEST:
             return low
@@ -240,7 +240,7 @@ class Claim:
 
 
 def _is_before(stored: Manifest, committed: OffsetMetadata) -> bool:
-    """Tell whether what is stored was committed before, in the same history, and the log can catch up from it."""
+    """Tell whether the stored state was committed earlier in the same history, and the log reaches back to it."""
     last = CheckpointId.parse(stored.id)
     return (
         stored.history == committed.history

@@ -21,10 +21,10 @@ _LARGEST = 10**15 - 1
 
 
 class ClaimToken:
-    """The token of one claim, above the committed one and that of the claim before; and the claim's nonce.
+    """The token of one claim, above all earlier ones, and the claim's nonce.
 
-    The nonce makes the claim's checkpoint ids unique whatever is known of the claims before. first_end: where the input
-    ended as the first claim found it; None where none has left it.
+    The nonce makes the claim's checkpoint ids unique even if earlier claims are unknown. first_end: the input's end at
+    the partition's first claim; None if none was left.
     """
 
     def __init__(self, partition: int, parts: RuntimeAdapters, settings: RuntimeSettings) -> None:
@@ -35,9 +35,9 @@ class ClaimToken:
         self._stable_offset = StableOffset(partition, parts, settings)
 
     def read_committed(self, end: int | None = None) -> CommittedOffset | None:
-        """Leave the token with the group; return the committed offset. RetriableError; ForeignStateError.
+        """Commit the token to the group; return the committed offset. RetriableError; ForeignStateError.
 
-        end: the input's end now, which is left where no earlier claim has left one.
+        end: the input's present end, which is left with the token if no earlier claim has left one.
         """
         if self.first_end is None:
             self.first_end = end
@@ -52,7 +52,7 @@ class ClaimToken:
             self.token = metadata.id.token + 1
 
     def _leave(self, found: str) -> str:
-        """Return the token to leave: above the one that is found there, unless this claim has left it."""
+        """Return the token to leave: above the one that is there, unless this claim has left it."""
         left = _TOKEN.fullmatch(found)
         last = int(left[1]) if left else 0
         if left is not None and left[2] is not None:

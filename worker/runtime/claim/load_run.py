@@ -15,10 +15,9 @@ from caesura.worker.runtime.settings.totals import SessionTotals
 
 
 class LoadRun:
-    """A partition whose snapshots are read: open sessions are made, closed ones rest. ``advance`` as ``Rebuild``'s.
+    """Makes sessions from a partition's snapshots: open ones fully, closed ones dormant. ``advance`` as ``Rebuild``'s.
 
-    rebuild: what to do where a snapshot cannot be read. finish: is given the session that was spoken to last, too; None
-    where there is none.
+    rebuild: what to do if a snapshot cannot be read. finish: also gets the session that had the last event, or None.
     """
 
     def __init__(
@@ -38,7 +37,7 @@ class LoadRun:
         self._rebuild = rebuild
 
     def advance(self) -> LoadedPartition | Rebuild | None:
-        """Make so many sessions; None: there are more."""
+        """Make the next sessions; None: there are more."""
         piece = dict(islice(self._left, PIECE_SESSIONS))
         try:
             for name, stored in piece.items():
@@ -53,7 +52,7 @@ class LoadRun:
 
 
 def _state_of(name: str, stored: bytes) -> SessionState:
-    """Read a session's snapshot; ValueError where it is none, or another session's."""
+    """Read a session's snapshot; ValueError if it is not one, or is another session's."""
     state = decode_state(stored)
     if state.session != name:
         raise ValueError("a snapshot under another session's name")

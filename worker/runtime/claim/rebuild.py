@@ -58,11 +58,11 @@ _DONE = object()
 
 @dataclass(slots=True, kw_only=True)
 class Rebuilt:
-    """What a rebuild came to.
+    """The result of a rebuild.
 
-    lost_sessions: those of the ledger whose words have left the input. lost_offsets: the stretch of the input, first
-    and next, that should be read and lies below the log's start. It may have held words that came after a session's
-    ledger record, or before its first one. forgotten: see ``LedgerCheck``.
+    lost_sessions: ledger sessions whose words have left the input. lost_offsets: the input offsets, first and next,
+    that should be read but lie below the log's start. They may have had words after a session's ledger record, or
+    before its first one. forgotten: see ``LedgerCheck``.
     """
 
     sessions: PartitionSessions
@@ -76,7 +76,7 @@ class Rebuilt:
 
     @property
     def summary(self) -> RebuildSummary:
-        """Return the counts alone."""
+        """Return only the counts."""
         return RebuildSummary(
             sessions=len(self.sessions),
             ledger_records=self.ledger_records,
@@ -88,15 +88,15 @@ class Rebuilt:
 
 
 class _NotFromThereError(Exception):
-    """What is stored is no checkpoint from which the log catches up."""
+    """The log cannot catch up from the stored state."""
 
 
 class Rebuild:
-    """One partition's rebuild, in chunks, so that the loop goes on polling and other partitions go on working.
+    """One partition's rebuild, in chunks, so that the loop keeps polling and other partitions go on.
 
-    finish: is given it once all is done. Then these count: totals, what the sessions add up to; changed, what differs
-    from what is stored, as it would be stored, None for a session that was forgotten; itself None where nothing stored
-    counts. forget: drops what the engine keeps of a session. trace_of: the trace context of a record.
+    finish: gets the rebuild when all is done. Then these are valid: totals, over all sessions; changed, the sessions
+    that differ from what is stored, as they would be stored (None: forgotten); it is None if nothing stored is used.
+    forget: drops what the engine keeps of a session. trace_of: the trace context of a record.
     """
 
     def __init__(  # noqa: PLR0913 - the parts that it works with
@@ -139,12 +139,12 @@ class Rebuild:
 
     @property
     def rebuilt(self) -> Rebuilt:
-        """What has been made so far; all of it once ``advance`` said so."""
+        """The sessions made so far; all of them once ``advance`` has returned."""
         return self._rebuilt
 
     @property
     def ledger_end(self) -> int:
-        """Where the ledger ended that was read."""
+        """The end of the ledger that was read."""
         return self._ledger.end
 
     def let_go(self) -> None:
@@ -155,7 +155,7 @@ class Rebuild:
     def advance(self) -> LoadedPartition | Parked | None:
         """Do one chunk of the work; None: there is more. RetriableError: begin again with a new rebuild.
 
-        Parked says what an operator has to fix of what stands in the log.
+        Parked if an operator must repair the log.
         """
         try:
             if self._parked is None and next(self._steps, _DONE) is not _DONE:
@@ -206,11 +206,11 @@ class Rebuild:
         yield from self._add_up(again)
 
     def _is_kept(self, session: str) -> bool:
-        """Tell whether a stored session stays as it is stored, as far as the ledger says."""
+        """Tell whether a stored session is still valid, as far as the ledger says."""
         return session not in self._ledger.states and session not in self._ledger.forgotten_through
 
     def _restore_stored(self, session: str, stored: Manifest) -> SessionState:
-        """Restore a stored session as far as the ledger has no newer word of it; return it as it is stored."""
+        """Restore a stored session unless the ledger has a newer record of it; return it as it is stored."""
         snapshot = self._snapshots[session]
         try:
             state = decode_state(snapshot)
@@ -265,7 +265,7 @@ class Rebuild:
         self._context.counts.drain()
 
     def _add_up(self, again: Collection[str]) -> Iterator[None]:
-        """Add up all sessions. again: those that the ledger said something of, beside those that the input touched."""
+        """Add up all sessions. again: sessions that the ledger changed, in addition to those that the input touched."""
         sessions, stored = self._rebuilt.sessions, self._snapshots if self._stored is not None else {}
         names = list(sessions.names())
         changed = {name for name in (*again, *sessions.touched) if name in stored} | set(names).difference(stored)
@@ -338,7 +338,7 @@ class Rebuild:
 
 
 def _age(facts: SessionFacts) -> tuple[int, int, int]:
-    """Return what only grows from one state of a name's sessions to the next."""
+    """Return a value that only grows from one state of a session's name to the next."""
     return facts.since, facts.output.last_offset, facts.output.index
 
 

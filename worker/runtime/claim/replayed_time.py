@@ -23,7 +23,7 @@ from caesura.worker.ports.records import Record
 
 
 class AppliedRecord(NamedTuple):
-    """A record that was applied: its time stamp, and the partition time that it was applied at."""
+    """A record that was applied: its time stamp, and the partition time at which it was applied."""
 
     offset: int
     stamp_ms: int
@@ -31,12 +31,12 @@ class AppliedRecord(NamedTuple):
 
     @property
     def ahead_ms(self) -> int:
-        """By how much time was ahead of the stamps."""
+        """How far partition time was ahead of the stamp."""
         return self.time_ms - self.stamp_ms
 
 
 class ReplayedTime:
-    """Brings ``time`` forward by records that are replayed, in order of offset, from ``replay_offset`` on."""
+    """Advances ``time`` by replayed records, in order of offset, from ``replay_offset`` on."""
 
     def __init__(self, time: PartitionTime, applied: Iterable[AppliedRecord], replay_offset: int) -> None:
         self._time = time
@@ -68,7 +68,7 @@ class ReplayedTime:
         self._time.go_on_from(applied.stamp_ms, applied.time_ms)
 
     def _ahead_of_first(self, below: AppliedRecord | None) -> int:
-        """Return by how much time was ahead of the first stamps to come; 0: as what is below says, or by nothing."""
+        """Return how far time was ahead of the next stamps; 0 if the record before explains it, or it was not."""
         first = self._to_come[0].ahead_ms if self._to_come else 0
         explained = below is not None and abs(first - below.ahead_ms) < CLOCKS_DIFFER_MS
         return 0 if explained or first < CLOCKS_DIFFER_MS else first

@@ -18,7 +18,7 @@ _REQUEST = re.compile(rb"([0-9]{1,19}) ([0-9a-f]{64})")
 
 
 def skip_request(claims_topic: str, record: Record) -> OutMessage:
-    """Return what asks for a record of the input to be skipped."""
+    """Return the request to skip a record of the input."""
     value = b"%d %s" % (record.offset, _digest(record).encode())
     return OutMessage(topic=claims_topic, partition=record.partition, key=_KEY, value=value)
 

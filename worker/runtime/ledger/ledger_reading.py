@@ -37,11 +37,11 @@ class UnreadableLedgerError(Exception):
 
 
 class LedgerReading:
-    """One partition's ledger. ``run`` it to its end; then it is known.
+    """One partition's ledger. Its fields are valid after ``run``.
 
-    start: where to begin; None: at the beginning. is_bounded: whether that lay within its bounds; else nothing was
-    read. end: where it ended. sum: what the records of sessions that have published add up to. erased: keys whose
-    tombstone no worker wrote.
+    start: where to begin; None: at the beginning. is_bounded: whether start lay within the log; else nothing was read.
+    end: where the ledger ended. sum: the checksum over sessions that have published. erased: keys with a tombstone that
+    no worker wrote.
     """
 
     def __init__(self, topic: str, partition: int, reader: LogReader, *, start: int | None = None) -> None:
@@ -87,18 +87,18 @@ class LedgerReading:
 
     @property
     def begun_through(self) -> int:
-        """The last input offset at which a session that it knows, or knew, can have begun; -1 where there is none."""
+        """The last input offset at which a session in the ledger, or forgotten, can have begun; -1 without one."""
         return max((*(state.since for state in self.states.values()), *self.forgotten_through.values()), default=-1)
 
     def is_given_up(self, expected: LedgerSum, through: int) -> bool:
-        """Tell whether an operator goes on without what is missing of this sum, all through this very input offset.
+        """Tell whether an operator has given up what is missing of this sum, through exactly this input offset.
 
-        One that lies further on would have a later rebuild pass over what is said until then.
+        With a later offset, a later rebuild would skip words up to it.
         """
         return self._given_up.get(expected) == through
 
     def keys_from(self, next_offset: int) -> list[str]:
-        """Return the keys of who lives, and of what a rebuild would pass over from this input offset on."""
+        """Return the keys of all sessions, and of refusals at or after this input offset."""
         refused = (key for key, offsets in self._refused_under.items() if max(offsets, default=-1) >= next_offset)
         return sorted({*self.states, *refused})
 

@@ -76,7 +76,7 @@ def _ranges(offsets: Sequence[int]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputRecords:
-    """Makes messages. Nothing in here can fail for what an event holds: routes are the operator's checked list."""
+    """Makes messages. No event can make it fail: routes are the operator's checked list."""
 
     settings: RuntimeSettings
     _cleaning: dict[CleaningLevel, Cleaning] = field(init=False)
@@ -123,11 +123,10 @@ class OutputRecords:
         )
 
     def refused(self, partition: int, offsets: Sequence[int]) -> list[OutMessage]:
-        """Return the note in the ledger that the records at these input offsets were refused, if there are any.
+        """Return the ledger's note that the records at these input offsets were refused, if there are any.
 
-        A rebuild passes over them. A tombstone, so that compaction drops it once the input is gone
-        (``delete.retention.ms``), and a release that does not know it takes it for a session forgotten that there
-        never was.
+        A rebuild skips them. The note is a tombstone, so compaction drops it once the input is gone
+        (``delete.retention.ms``), and an older release reads it as an unknown session that was forgotten.
         """
         if not offsets:
             return []

@@ -13,7 +13,7 @@ from caesura.worker.runtime.settings.settings import RuntimeSettings
 
 
 class StableOffset:
-    """Waits, try by try, while a transaction is open on the offset; after long enough it ends a dead peer's."""
+    """Waits while a transaction is open on the offset; after a while it ends the transaction of a dead peer."""
 
     def __init__(self, partition: int, parts: RuntimeAdapters, settings: RuntimeSettings) -> None:
         self._partition = partition
@@ -23,9 +23,9 @@ class StableOffset:
         self._waiting_since_s: float | None = None
 
     def read(self, leave: Callable[[str], str]) -> CommittedOffset | None:
-        """Return the offset, None where none is committed; ``leave`` as ``WordSource.committed`` has it.
+        """Return the offset, or None; ``leave`` as in ``WordSource.committed``.
 
-        BrokerError: not yet; long waiting ends the transaction.
+        BrokerError: not stable yet, call again.
         """
         try:
             found = self._parts.source.committed([self._partition], self._timeout_s, leave=leave)

@@ -46,7 +46,7 @@ _PAUSING = (PhaseEvent.CLAIM_AGAIN, PhaseEvent.OPERATOR_NEEDED, PhaseEvent.RELEA
 
 
 class Assignment(RebalanceListener):
-    """The rebalance listener, and the phases of what is held."""
+    """The rebalance listener, and the phases of the held partitions."""
 
     def __init__(
         self,
@@ -68,12 +68,12 @@ class Assignment(RebalanceListener):
 
     @property
     def loaded(self) -> dict[int, LoadedPartition]:
-        """Partitions that take records; not to be changed."""
+        """Partitions that take records; do not change."""
         return self._phases.loaded
 
     @property
     def parked(self) -> dict[int, Parked]:
-        """Partitions that wait for an operator; not to be changed."""
+        """Partitions that wait for an operator; do not change."""
         return self._phases.parked
 
     @property
@@ -83,12 +83,12 @@ class Assignment(RebalanceListener):
 
     @property
     def rebuilding(self) -> bool:
-        """Tell whether a partition is on its way back from the log, and the next chunk of it can be done at once."""
+        """Tell whether a partition is being rebuilt and its next chunk can be done at once."""
         return self._progress.rebuilding
 
     @property
     def busy(self) -> bool:
-        """Tell whether a partition that is coming can go on at once: the next poll had better wait for nothing."""
+        """Tell whether a claim can go on at once, so that the next poll should not wait."""
         return self._progress.busy
 
     def holds(self, partition: int) -> bool:
@@ -109,9 +109,9 @@ class Assignment(RebalanceListener):
 
     @override
     def on_revoked(self, partitions: Sequence[int]) -> None:
-        """Drop partitions that go to another member.
+        """Drop partitions that move to another member.
 
-        First what is committed is saved, up to a limit: the next owner can load it then.
+        First save what is committed, up to a limit, so that the next owner can load it.
         """
         try:
             self.finish_saves(partitions, within_s=_SAVED_WITHIN_S)
@@ -138,7 +138,7 @@ class Assignment(RebalanceListener):
         after_s: float = 0.0,
         detail: str = "",
     ) -> None:
-        """Throw the memory of a loaded partition away and claim it anew; one that is not loaded is left alone.
+        """Drop the memory of a loaded partition and claim it anew; ignore one that is not loaded.
 
         after_s: how long the claim waits.
         """
@@ -156,7 +156,7 @@ class Assignment(RebalanceListener):
                 self._blame(one.partition, CheckpointOutcome.CONTENT_REFUSED, parks, str(error))
 
     def raised(self, error: OwnFaultError) -> None:
-        """Claim the partition again, or park it, for which our own code raised."""
+        """Claim the partition again, or park it, after our own code raised for it."""
         if error.partition in self.loaded:
             self.finish_saves([error.partition])
             parks = self.loaded[error.partition].raised(error)
@@ -188,7 +188,7 @@ class Assignment(RebalanceListener):
             self._observer.note(ClaimWaits(partition=partition, reason=ClaimWaitReason.UNPARKED))
 
     def advance_claims(self) -> RetriableError | None:
-        """Try the claims that are due. Returns the first fault met; the rest waits for the next turn then."""
+        """Try the claims that are due. Return the first fault; the other claims then wait for the next turn."""
         return self._progress.advance()
 
     def _claim(self, partition: int, event: PhaseEvent, *, after_s: float = 0.0) -> None:
@@ -221,9 +221,9 @@ class Assignment(RebalanceListener):
             self._pause(partition)
 
     def _pause(self, partition: int) -> None:
-        """Have nothing more of a partition delivered. Where that fails it costs no more than what is read in vain.
+        """Stop the delivery of a partition's records. If that fails, records are only read in vain.
 
-        What comes of a partition that is not loaded is dropped, and it is sought to its offset before it is loaded.
+        Records of a partition that is not loaded are dropped, and it is sought to its offset before it is loaded.
         """
         try:
             self._source.pause([partition])

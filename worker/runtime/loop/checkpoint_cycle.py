@@ -65,8 +65,8 @@ class CheckpointCycle:
     def due(self) -> bool:
         """Tell whether the commit interval since the first uncheckpointed change has passed, labelling included.
 
-        One that a partition's next step waits for is due at once. Asked once a turn. Once all is labelled, ``put_off``
-        tells whether it is worth taking.
+        A checkpoint that a partition's next step waits for is due at once. Called once a turn. After labelling,
+        ``put_off`` tells whether the checkpoint is worth taking.
         """
         self._let_go()
         if self.is_awaited:
@@ -80,7 +80,7 @@ class CheckpointCycle:
         return self.due_in_s <= 0
 
     def put_off(self) -> bool:
-        """Put a checkpoint off where offsets alone have moved, and not for long; tell whether that is so."""
+        """Put a checkpoint off for a short time if only offsets have moved; tell whether that is so."""
         moved_s = 0.0 if self._moved_since_s is None else self._clock.monotonic_s() - self._moved_since_s
         waits = self.is_awaited or any(one.is_awaited for one in self._assignment.loaded.values())
         if waits or moved_s >= self._offsets_after_s:
@@ -95,25 +95,25 @@ class CheckpointCycle:
 
     @property
     def due_in_s(self) -> float:
-        """Return how long until a checkpoint of what had changed when ``due`` was asked; infinite: nothing had."""
+        """Return how long until a checkpoint of the changes that ``due`` saw; infinite without changes."""
         if self._staged_since_s is None:
             return math.inf
         return self._gathering.left_s(self._staged_since_s, self._interval_s)
 
     @property
     def wanted(self) -> bool:
-        """Tell whether something is frozen that a reader waits for."""
+        """Tell whether a frozen segment waits for its readers."""
         return any(one.sessions.has_segments for one in self._assignment.loaded.values())
 
     @property
     def work_in_s(self) -> float:
-        """Return how long until a checkpoint is due, or what waits may be labelled."""
+        """Return how long until a checkpoint is due, or waiting words may be labelled."""
         return min(self.due_in_s, self._gathering.pause_left_s) if self._gathering.waiting else self.due_in_s
 
     def take(self, deadline: Deadline | None = None) -> bool:
-        """Take a checkpoint over everything that is staged; nothing staged, nothing done. FatalError, FencedError.
+        """Take a checkpoint of all that is staged, if anything is. FatalError, FencedError.
 
-        Tells whether all that was staged committed for sure.
+        Tell whether all of it surely committed.
         """
         started_s = self._clock.monotonic_s()
         staged = self._stage()
@@ -141,7 +141,7 @@ class CheckpointCycle:
         return staged
 
     def save(self) -> None:
-        """Go on with the saves of what is committed: each partition's own, beside the loop."""
+        """Go on with each partition's save, beside the loop."""
         for partition, one in self._assignment.loaded.items():
             if not one.save():
                 self._assignment.claim_again(partition, ClaimWaitReason.SAVE_REFUSED)
@@ -162,7 +162,7 @@ class CheckpointCycle:
         self._dropped.clear()
 
     def _drop(self, staged: Sequence[StagedCheckpoint], reason: CheckpointOutcome, done: Transacted) -> None:
-        """Claim partitions again whose checkpoint did not commit for sure."""
+        """Claim partitions again whose checkpoint may not have committed."""
         partitions = [one.partition for one in staged]
         self._assignment.finish_saves(partitions)
         self._faults.dropped(reason, None if done.error is None else done.error.awaits)
@@ -175,13 +175,13 @@ class CheckpointCycle:
             self._lose_producer(done.publisher_lost)
 
     def _let_go(self) -> None:
-        """Hold no failed checkpoint against the worker whose partitions are another's, or parked: it may have none."""
+        """Clear the failed checkpoint's fault if its partitions are now another member's, or parked."""
         if self._dropped and not any(map(self._assignment.holds, self._dropped - self._assignment.parked.keys())):
             self._dropped.clear()
             self._faults.cleared("checkpoint")
 
     def _park(self) -> None:
-        """Park partitions that cannot go on, once what they had staged is committed."""
+        """Park partitions that cannot go on, once their staged changes are committed."""
         for one in self._assignment.loaded.values():
             if one.parked is not None and not one.changed:
                 self._assignment.park(one.parked)

@@ -36,7 +36,7 @@ _PIECES_S = 0.05
 
 
 class ClaimProgress:
-    """load: makes sessions of what a claim hands over, or says how they come back from the log."""
+    """load: makes sessions from a claim's result, or a rebuild."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class ClaimProgress:
 
     @property
     def rebuilding(self) -> bool:
-        """Tell whether a partition is on its way back from the log, and the next chunk of it can be done at once."""
+        """Tell whether a partition is being rebuilt and its next chunk can be done at once."""
         return self._next_rebuilt() is not None
 
     @property
@@ -66,7 +66,7 @@ class ClaimProgress:
         return self.rebuilding or any(one.claim.reads or one.loading is not None for one in attempts)
 
     def advance(self) -> RetriableError | None:
-        """Try the claims that are due. Returns the first fault met; the rest waits for the next turn then.
+        """Try the claims that are due. Return the first fault; the other claims then wait for the next turn.
 
         A claim may block for its time-out, so at most one fails a turn.
         """
@@ -93,7 +93,7 @@ class ClaimProgress:
         return None
 
     def _advance(self, partition: int, phase: Coming) -> LoadedPartition | Parked | None:
-        """Go one step on the way to loaded; None: there is more to do at the next turn."""
+        """Do one step towards loaded; None: the next turn goes on."""
         if isinstance(phase, Claiming):
             reached = self._claim(phase.attempt)
             if reached is None or isinstance(reached, LoadedPartition | Parked):
@@ -103,7 +103,7 @@ class ClaimProgress:
         return phase.run.advance() if phase is self._next_rebuilt() else None
 
     def _claim(self, attempt: ClaimAttempt) -> LoadedPartition | Parked | Rebuild | Adoption | None:
-        """Go on with the claim, or with the sessions of what it read."""
+        """Go on with the claim, or with making its sessions."""
         if attempt.loading is None:
             outcome = attempt.claim.advance()
             if outcome is None or isinstance(outcome, Parked):
@@ -130,7 +130,7 @@ class ClaimProgress:
         self._observer.note(ClaimWaits(partition=partition, reason=ClaimWaitReason.of_fault(error), detail=str(error)))
 
     def _go_live(self, partition: int, attempt: ClaimAttempt, reached: LoadedPartition) -> None:
-        """Read on and take records. BrokerError where it cannot be read: it is not loaded then, and claimed again."""
+        """Resume reading the partition. BrokerError if that fails; the partition is then claimed again."""
         self._source.seek(partition, reached.next_offset, reached.position.leader_epoch)
         self._source.resume([partition])
         self._phases.move(partition, PhaseEvent.READY, Loaded(reached))
@@ -142,6 +142,6 @@ class ClaimProgress:
         )
 
     def _next_rebuilt(self) -> Rebuilding | None:
-        """Return whose rebuild goes on now."""
+        """Return the partition whose rebuild goes on now."""
         rebuilds = (one for one in self._phases.coming.values() if isinstance(one, Rebuilding))
         return min(rebuilds, key=lambda one: one.attempt.number, default=None)

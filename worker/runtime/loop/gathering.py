@@ -27,7 +27,7 @@ _PAUSE_OF_A_CHECKPOINT = 4.0
 
 @dataclass(slots=True, kw_only=True)
 class Gathering:
-    """What waits for its labels, counted in records and fired timers.
+    """The records and fired timers that wait for labels.
 
     most_records: how many fill a batch. least_pause_s: the shortest pause.
     """
@@ -53,7 +53,7 @@ class Gathering:
         return self._paused_until_s - self.clock.monotonic_s()
 
     def is_over(self, records: int, *, at_most: int) -> bool:
-        """Take note of what has come; tell whether it is to be labelled now. at_most: what a turn may take."""
+        """Note new records; tell whether to label now. at_most: what a turn may take."""
         now_s = self.clock.monotonic_s()
         if not self.waiting:
             self._since_s = now_s
@@ -63,13 +63,13 @@ class Gathering:
         return self.waiting > 0 and (is_full or is_late)
 
     def labelled(self, *, took_s: float) -> None:
-        """Take note that nothing waits any more."""
+        """Note that nothing waits any more."""
         self.waiting = 0
         self._last_took_s = took_s
         self._pause()
 
     def checkpointed(self, *, took_s: float, committed: bool) -> None:
-        """Take note that a checkpoint was taken, how long that took with its labels, and whether it committed."""
+        """Note a checkpoint: how long it took with its labels, and whether it committed."""
         self._pause_s = max(self.least_pause_s, _PAUSE_OF_A_CHECKPOINT * took_s) if committed else math.inf
         self._pause()
 

@@ -32,7 +32,7 @@ _LOOKS_SHARE = 0.5
 class Labelling:
     """Runs the batches. A batch that raises is run session by session; one that fails twice alone goes on unlabelled.
 
-    OwnFaultError where a partition's own sessions raise; the next call goes on with what the others still want.
+    OwnFaultError if a partition's own sessions raise; the next call goes on with the other partitions.
     """
 
     engine: Engine
@@ -41,9 +41,9 @@ class Labelling:
     limits: BatchLimits
 
     def run(self, partitions: Mapping[int, PartitionSessions], deadline: Deadline | None = None) -> bool:
-        """Label until no session of these partitions wants labels. Blocks as long as that takes.
+        """Label until no session of these partitions needs labels. Blocks for that long.
 
-        False where the deadline passed first: sessions are left in the midst of their work then.
+        False if the deadline passed first; then some sessions still need labels.
         """
         while True:
             looks = None if deadline is None else Deadline.after(self.clock, deadline.left_s * _LOOKS_SHARE)
@@ -60,7 +60,7 @@ class Labelling:
                 return False
 
     def fall_back(self, partitions: Mapping[int, PartitionSessions]) -> None:
-        """Let every session of these partitions that wants labels go on without, until none wants any."""
+        """Let every session of these partitions go on without labels, until none needs any."""
         for queue in self._waiting(partitions):
             while queue:
                 for one in queue:

@@ -112,7 +112,7 @@ class Worker:
     def start(self, stopping: Callable[[], bool] = lambda: False) -> bool:
         """Fence the former process with this transactional id, then join the group.
 
-        Waits for the brokers as long as it takes; False where it was told to stop meanwhile. FatalError.
+        Waits for the brokers as long as necessary; False if it was told to stop meanwhile. FatalError.
         """
         while not stopping():
             self._observer.note(LoopMoved())
@@ -130,9 +130,9 @@ class Worker:
         return False
 
     def turn(self, timeout_s: float = _POLL_S) -> None:
-        """Turn once: blocks for the poll's time-out and for whatever came of it.
+        """Turn once: block for the poll's time-out and for the work on its records.
 
-        A claim is loaded, and a rebuild done, in pieces, one a turn: the poll between two of them waits for nothing.
+        Claims and rebuilds go on by a piece a turn; between two pieces the poll does not wait.
         """
         self._observer.note(LoopMoved())
         records = self._polling.poll(0.0 if self.assignment.busy else timeout_s)
@@ -160,9 +160,9 @@ class Worker:
         self._observer.note(ReadinessReported(reasons=self.unready(), awaits=self._faults.awaits))
 
     def drain(self) -> None:
-        """Finish what was read, publish it, and leave the group.
+        """Finish the records that were read, publish them, and leave the group.
 
-        What cannot be done within the deadline is left to the next owner, who reads it again.
+        The next owner reads again what cannot be done within the deadline.
         """
         self._draining = True
         deadline = Deadline.after(self._clock, self._settings.drain_deadline_s)
@@ -179,7 +179,7 @@ class Worker:
         self.close()
 
     def close(self) -> None:
-        """Let go of every client, the group's first, whatever one of them raises. Closing twice is harmless."""
+        """Close every client, the group's first, even if one of them raises. May be called twice."""
         fault: Exception | None = None
         parts = self._parts
         for part in (parts.source, parts.publisher, self._unfrozen, parts.store, parts.reader):
@@ -193,7 +193,7 @@ class Worker:
             raise fault
 
     def unready(self) -> tuple[str, ...]:
-        """Name every reason why this worker should not count as ready; none: it is."""
+        """Return every reason why this worker is not ready; empty if it is."""
         reasons = ["draining"] if self._draining else []
         if not self._is_member():
             reasons.append("not a member of the group yet")
@@ -214,13 +214,13 @@ class Worker:
         return {number: one.sessions for number, one in self.assignment.loaded.items()}
 
     def _poll_s(self) -> float:
-        """Return how long a poll may wait for a first record: no longer than until a checkpoint is due."""
+        """Return how long a poll may wait for a first record: at most until a checkpoint is due."""
         if self._producer.lost is not None:
             return _POLL_S
         return min(_POLL_S, max(_LEAST_POLL_S, self._checkpoints.work_in_s))
 
     def _rest(self, began_s: float) -> None:
-        """Let more words come, where a turn would do nothing but read them: some wait for a checkpoint already."""
+        """Wait for more words if a turn would only read them, and some already wait for a checkpoint."""
         working = self._behind or self._checkpoints.is_awaited or self._producer.lost is not None
         if working or self.assignment.claiming or self._checkpoints.due_in_s == math.inf:
             return

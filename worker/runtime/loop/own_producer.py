@@ -29,13 +29,13 @@ class Fencings:
         self._at_s: deque[float] = deque(maxlen=_MOST_FENCINGS)
 
     def add(self) -> bool:
-        """Count one; tell whether it is too many to come from claims that end a dead worker's transactions."""
+        """Count one; tell whether there are too many to come from claims that end a dead worker's transactions."""
         self._at_s.append(self._clock.monotonic_s())
         return len(self._at_s) == _MOST_FENCINGS and self._at_s[-1] - self._at_s[0] <= _FENCINGS_WITHIN_S
 
 
 class OwnProducer:
-    """lost: why it has to be made before the next transaction; None where it need not."""
+    """lost: why it must be replaced before the next transaction; None if it need not."""
 
     def __init__(
         self, publisher: Publisher, *, clock: Clock, observer: Observer, faults: Faults, timeout_s: float
@@ -56,7 +56,7 @@ class OwnProducer:
             self.lost = None
 
     def lose(self, reason: CheckpointOutcome) -> None:
-        """Note that it must be made anew. FencedError where another process goes on using its id."""
+        """Note that it must be replaced. FencedError if another process keeps using its id."""
         self.lost, self._not_before_s = reason, self._clock.monotonic_s()
         if reason == CheckpointOutcome.PUBLISHER_FENCED and self._fencings.add():
             raise FencedError(
@@ -65,7 +65,7 @@ class OwnProducer:
             )
 
     def rebuild(self) -> None:
-        """Make it anew where it is lost, or try again later."""
+        """Replace a lost producer, now or, after a fault, later."""
         reason = self.lost
         if reason is None or self._clock.monotonic_s() < self._not_before_s:
             return

@@ -36,9 +36,9 @@ class PartitionLoader:
     labelling: Labelling
 
     def load(self, state: ClaimResult, search: StepSearch) -> LoadRun | Rebuild | Adoption:
-        """Return what makes sessions of a claimed partition, piece by piece; a rebuild where its snapshots are lost.
+        """Return what makes a claimed partition's sessions, piece by piece: a load, or a rebuild if snapshots are lost.
 
-        Where the offset was set from outside and is adopted there are none, and the ledger is to forget its own.
+        If an outside offset is adopted, there are no sessions, and the ledger must forget its own.
         """
         if state.verdict is ClaimVerdict.BEHIND:
             return self._rebuilding(state, search)

@@ -19,7 +19,7 @@ def phase_table() -> str:
 
 
 def with_table(page: str) -> str:
-    """Return the page with the table as it is now. ValueError where it has no place for it."""
+    """Return the page with the present table. ValueError if it has no place for it."""
     before, _, rest = page.partition(BEGIN)
     _, mark, after = rest.partition(END)
     if not mark:

@@ -23,15 +23,15 @@ from caesura.worker.runtime.retries.parking import Parked
 
 
 class IllegalTransitionError(FatalError):
-    """A partition was to go a way that is not in the table: a fault of ours."""
+    """A transition that is not in the table: a fault of ours."""
 
 
 @dataclass(slots=True, kw_only=True)
 class ClaimAttempt:
-    """One claim of a partition, through all the phases before it is loaded.
+    """One claim of a partition, through all phases before it is loaded.
 
-    number: claims of a worker are counted, the first one goes first. since_s, not_before_s: monotonic clock. wait_s:
-    how long to wait after the next fault. loading: makes sessions of what the claim has read.
+    number: counts the worker's claims; the lowest goes first. since_s, not_before_s: monotonic clock. wait_s: how long
+    to wait after the next fault. loading: makes sessions from the claim's result.
     """
 
     number: int
@@ -77,7 +77,7 @@ PHASE_NAMES: Final[Mapping[type[Phase], PhaseName]] = {
 
 
 class PhaseEvent(StrEnum):
-    """What takes a partition from one phase to the next."""
+    """An event that takes a partition from one phase to the next."""
 
     ASSIGNED = "assigned"
     SESSIONS_LOST = "sessions lost"
@@ -129,7 +129,7 @@ _AFTER: Mapping[tuple[type[Phase] | None, PhaseEvent], type[Phase] | None] = {
 
 
 class Phases:
-    """Which phase each held partition is in. loaded, parked, coming: the same by phase, as of the last move."""
+    """The phase of each held partition. loaded, parked, coming: the partitions by phase, as of the last move."""
 
     def __init__(self, observer: Observer) -> None:
         self._observer = observer
@@ -139,7 +139,7 @@ class Phases:
         self.coming: dict[int, Coming] = {}
 
     def __contains__(self, partition: int) -> bool:
-        """Tell whether the partition is held, in whatever phase."""
+        """Tell whether the partition is held, in any phase."""
         return partition in self._phases
 
     def move(self, partition: int, event: PhaseEvent, after: Phase | None) -> Phase | None:

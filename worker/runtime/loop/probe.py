@@ -27,7 +27,7 @@ _FIRST_AFTER_S = 1.0
 
 
 class _Look(NamedTuple):
-    """partitions: of the input. poll_faults: how many there had been when the brokers were asked."""
+    """partitions: of the input. poll_faults: how many there were when the brokers were asked."""
 
     partitions: int
     poll_faults: int
@@ -35,14 +35,14 @@ class _Look(NamedTuple):
 
 
 class _LedgerEnds(NamedTuple):
-    """Where the ledgers of parked partitions end. fault: of one that gave no answer."""
+    """Ends of the ledgers of parked partitions. fault: of one that did not answer."""
 
     ends: dict[Parked, int]
     fault: RetriableError | None
 
 
 class Probe:
-    """Asks for signs of life, measures positions, and hears an operator's release of parked partitions."""
+    """Checks that Redis and brokers answer, measures positions, and notices when an operator releases a partition."""
 
     def __init__(
         self, parts: RuntimeAdapters, settings: RuntimeSettings, *, assignment: Assignment, faults: Faults
@@ -66,9 +66,9 @@ class Probe:
         self._bounds_due_s = 0.0
 
     def run(self, partitions: int) -> None:
-        """Take the answers that have come, and ask what is due. Does not block.
+        """Take the answers that have come, and ask the next questions. Does not block.
 
-        partitions: what was counted at the start; a change parks every partition.
+        partitions: the count at the start; another count parks every partition.
         """
         self._hear_ping()
         self._hear_look(partitions)
@@ -83,7 +83,7 @@ class Probe:
         self._ask_bounds(now_s)
 
     def _ask_brokers(self) -> None:
-        """Begin a look at the brokers. What it needs of loaded partitions is copied: they go on meanwhile."""
+        """Ask the brokers. The state of loaded partitions is copied, because they go on meanwhile."""
         places: dict[int, ReadPosition | None] = dict.fromkeys([*self._assignment.claiming, *self._assignment.parked])
         for number, loaded in self._assignment.loaded.items():
             places[number] = copy(loaded.position)
@@ -127,7 +127,7 @@ class Probe:
                 self._assignment.park(parked)
 
     def _ask_bounds(self, now_s: float) -> None:
-        """Ask where the ledgers of parked partitions end: at once when one is parked, then now and again."""
+        """Ask for the ledger ends of parked partitions: at once after a partition is parked, then every few seconds."""
         parked = frozenset(self._assignment.parked.values())
         is_due = now_s >= self._bounds_due_s or not parked <= self._bounds_asked
         if parked and is_due and self._bounds.is_free:
@@ -145,7 +145,7 @@ class Probe:
         return _LedgerEnds(ends, fault)
 
     def _hear_bounds(self) -> None:
-        """Claim parked partitions again whose ledger has a record more than when they were parked."""
+        """Claim parked partitions again if their ledger has grown since they were parked."""
         answer = self._bounds.answer()
         if answer is None:
             return
@@ -157,5 +157,5 @@ class Probe:
         self._ledger_ends = {one: end for one, end in self._ledger_ends.items() if self._is_parked(one)}
 
     def _is_parked(self, parked: Parked) -> bool:
-        """Tell whether it is parked still: not released, lost or parked again since the question."""
+        """Tell whether it is still parked: not released, lost or parked again since the question."""
         return self._assignment.parked.get(parked.partition) is parked

@@ -10,7 +10,7 @@ _Answer = TypeVar("_Answer")
 
 
 class Question(Generic[_Answer]):
-    """At most one call is under way. It must touch nothing that the loop changes."""
+    """Runs at most one call at a time. The call must not touch anything that the loop changes."""
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
@@ -22,12 +22,12 @@ class Question(Generic[_Answer]):
         return self._call is None
 
     def ask(self, call: Callable[[], _Answer]) -> None:
-        """Begin a call; without effect while it is not free."""
+        """Begin a call; does nothing if it is not free."""
         if self.is_free:
             self._call = self._executor.submit(call)
 
     def answer(self) -> _Answer | None:
-        """Take the answer; None: none has come. Raises what the call raised. Does not block."""
+        """Take the answer; None if there is none yet. Raises what the call raised. Does not block."""
         if self._call is None or not self._call.done():
             return None
         call, self._call = self._call, None

@@ -45,17 +45,17 @@ class Staging:
 
     @property
     def changed(self) -> bool:
-        """Tell whether a checkpoint would have anything to write."""
+        """Tell whether a checkpoint would write anything."""
         state = self._state
         return self._owes_checkpoint or state.position.has_moved or bool(state.sessions.touched)
 
     @property
     def is_awaited(self) -> bool:
-        """Tell whether a reader, or a claim's first checkpoint, waits for what has changed: more than offsets moved."""
+        """Tell whether a reader, or a claim's first checkpoint, waits: more than offsets have changed."""
         return self._owes_checkpoint or self._state.sessions.has_segments or self._refusals.letters > 0
 
     def stage(self) -> StagedCheckpoint | None:
-        """Collect what has changed since the last checkpoint; None where nothing has. Every session is at rest."""
+        """Collect the changes since the last checkpoint; None without changes. No session may have open work."""
         if not self.changed:
             return None
         state = self._state
@@ -105,14 +105,14 @@ class Staging:
             self._parts.engine.forget(name)
 
     def _note_ledger(self, staged: StagedCheckpoint) -> None:
-        """Keep where the ledger ended with this checkpoint; negative where that is not known."""
+        """Keep the ledger's end of this checkpoint; negative if it is not known."""
         ledger = self._settings.ledger
         if any(message.topic == ledger for message in staged.messages):
             end = self._parts.publisher.end_of(ledger, staged.partition)
             self._ledger_end = -1 if end is None else end
 
     def forget_all(self, through: Mapping[str, int]) -> None:
-        """Have the next checkpoint forget what the ledger says under these keys, each through its input offset."""
+        """Make the next checkpoint write tombstones under these keys, each through its input offset."""
         partition = self._state.partition
         self._forgotten += [self._output.ledger(partition, key, None, through=end) for key, end in through.items()]
 

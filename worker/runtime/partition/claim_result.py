@@ -39,5 +39,5 @@ class ClaimResult:
     skips: Mapping[int, str] = field(default_factory=dict)
 
     def without_store(self) -> ClaimResult:
-        """Return the claim of the same partition where nothing stored is to be believed: it must be rebuilt."""
+        """Return the same claim without stored state: the partition must be rebuilt."""
         return replace(self, verdict=ClaimVerdict.BEHIND, stored=None, snapshots={})

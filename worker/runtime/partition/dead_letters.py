@@ -19,16 +19,16 @@ _MAX_KEY_BYTES = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadLetters:
-    """Makes dead letters: the original bytes as value; where it came from and why in the headers."""
+    """Makes dead letters: the original bytes as value, origin and reason in the headers."""
 
     source_topic: str
     topic: str
     max_bytes: int
 
     def letter(self, record: Record, error: BadEventError, *, is_bare: bool = False) -> OutMessage:
-        """Return the dead letter of a record; a value beyond the limit is cut, its length and SHA-256 are kept.
+        """Return the dead letter of a record; a value beyond the limit is cut, and its length and SHA-256 are kept.
 
-        is_bare: nothing but these is kept, because the topic does not take the bytes.
+        is_bare: keep only these, because the topic refuses the bytes.
         """
         max_bytes = 0 if is_bare else self.max_bytes
         headers = [
@@ -51,7 +51,7 @@ class DeadLetters:
 
 
 class Refusals:
-    """What one partition has refused since the last commit: the letters, and what the ledger remembers of them."""
+    """The refusals of one partition since the last commit: dead letters, and notes for the ledger."""
 
     def __init__(
         self, state: PartitionState, settings: RuntimeSettings, *, source_topic: str, observer: Observer
@@ -72,11 +72,11 @@ class Refusals:
         return len(self._messages)
 
     def messages(self) -> list[OutMessage]:
-        """Return the letters, and one record for the ledger of what a rebuild must pass over."""
+        """Return the dead letters, and one ledger record of what a rebuild must skip."""
         return [*self._messages, *self._output.refused(self._state.partition, self._remembered)]
 
     def refuse(self, record: Record, error: BadEventError, time_ms: int) -> None:
-        """Set a record aside; park the partition, instead of draining it, where too many of late were to blame."""
+        """Set a record aside; park the partition if too many of late were malformed or poison."""
         partition = self._state.partition
         self._messages.append(self._letters.letter(record, error, is_bare=self._state.search.bare_letters))
         if error.reason.outlives_rebuild:
@@ -97,6 +97,6 @@ class Refusals:
         return len(counted) > self._settings.dead_letter_limit
 
     def committed(self) -> None:
-        """Take note that all of it is committed."""
+        """Note that all of it is committed."""
         self._messages.clear()
         self._remembered.clear()

@@ -32,9 +32,9 @@ from caesura.worker.runtime.settings.totals import SessionTotals
 
 
 class LoadedPartition:
-    """One loaded partition: records in, timers fired, checkpoints staged and adopted.
+    """One loaded partition: takes records, fires timers, stages and adopts checkpoints.
 
-    search: says how many steps the next checkpoint may have, and how one is tried that failed.
+    search: how many steps the next checkpoint may have, and how a failed step is tried.
     """
 
     def __init__(  # noqa: PLR0913 - what a partition is made of
@@ -99,17 +99,17 @@ class LoadedPartition:
 
     @property
     def parked(self) -> Parked | None:
-        """Why it takes nothing more; None where it does."""
+        """Why it takes no more records; None if it does."""
         return self._state.parked
 
     @property
     def unlabelled(self) -> bool:
-        """Tell whether the steps that are done now go without the engine."""
+        """Tell whether the present steps go without the engine."""
         return self._state.search.unlabelled
 
     @property
     def changed(self) -> bool:
-        """Tell whether a checkpoint would have anything to write."""
+        """Tell whether a checkpoint would write anything."""
         return self._staging.changed
 
     @property
@@ -119,7 +119,7 @@ class LoadedPartition:
 
     @property
     def is_awaited(self) -> bool:
-        """Tell whether somebody waits for a checkpoint: a reader, a record that was put off, or an operator."""
+        """Tell whether a reader, a delayed record or an operator waits for a checkpoint."""
         return self._waits or self._staging.is_awaited
 
     @property
@@ -127,12 +127,12 @@ class LoadedPartition:
         return self._state.search.most_steps - self._steps
 
     def refused(self, error: ContentRefusedError, staged: StagedCheckpoint) -> ParkReason | None:
-        """Take note that a broker refused what was staged; return why it parks, None: it is claimed again."""
+        """Note that a broker refused staged content; return why the partition parks, None: it is claimed again."""
         message = staged.message(error.topic, error.value)
         return self._state.search.refused(error, message, self._failed, dead_letter_topic=self._dead_letter_topic)
 
     def raised(self, error: OwnFaultError) -> ParkReason | None:
-        """Take note that our own code raised; return why it parks, None: it is claimed again."""
+        """Note that our own code raised; return why the partition parks, None: it is claimed again."""
         return self._state.search.raised(error, self._failed)
 
     @property
@@ -169,26 +169,26 @@ class LoadedPartition:
 
     @property
     def _waits(self) -> bool:
-        """Tell whether no record may be applied now: it is parked, or a record was put off until a checkpoint."""
+        """Tell whether no record may be applied now: it is parked, or a record waits for a checkpoint."""
         return self.parked is not None or self._timers.crowded or self._put_off
 
     def reached_end(self, next_offset: int) -> None:
-        """Note that reading met the end: from here on it may be later than the last record says."""
+        """Note that reading met the end: from here on time may pass without records."""
         if not self._waits:
             self._state.time.reached_end(self._parts.clock.monotonic_s())
             self._state.position.reached_end(next_offset)
 
     def tick(self, most: int = sys.maxsize) -> int:
-        """Fire what is due by the partition's time; return how many sessions had a timer fire.
+        """Fire timers that are due by partition time; return how many sessions had one.
 
-        most: of how many at most; what is left is due at the next turn.
+        most: of how many sessions; the others are due at the next turn.
         """
         fired = self._timers.fire(min(most, self._steps_left))
         self._steps += fired
         return fired
 
     def question(self) -> int | None:
-        """Return after which offset the leader is to be asked for the end now; None: there is nothing to be asked."""
+        """Return the offset after which to ask the leader for the end now; None: do not ask."""
         return self._timers.question()
 
     def answered(self, answer: EndAnswer) -> None:
@@ -196,16 +196,16 @@ class LoadedPartition:
         self._timers.answered(answer)
 
     def stage(self) -> StagedCheckpoint | None:
-        """Collect what has changed since the last checkpoint; None where nothing has. Every session is at rest."""
+        """Collect the changes since the last checkpoint; None without changes. No session may have open work."""
         return self._staging.stage()
 
     def save(self) -> bool:
-        """Take the answer of the save under way, and begin the next one; False: it was refused, so claim again."""
+        """Take the answer of the running save, and begin the next one; False: it was refused, so claim again."""
         self._state.saves.advance(self._state.sessions)
         return not self._state.saves.refused
 
     def finish_saves(self, until_s: float) -> None:
-        """Save what is committed, and wait for the answers, up to a time of the monotonic clock; or give up."""
+        """Save what is committed and wait for the answers, up to this monotonic time; then give up."""
         self._state.saves.finish(self._state.sessions, until_s)
 
     def adopt(self, staged: StagedCheckpoint) -> None:
@@ -222,10 +222,10 @@ class LoadedPartition:
             self._parts.source.seek(self.partition, self.next_offset, self.position.leader_epoch)
 
     def forget_all(self, through: Mapping[str, int]) -> None:
-        """Have the next checkpoint forget what the ledger says under these keys, each through its input offset."""
+        """Make the next checkpoint write tombstones under these keys, each through its input offset."""
         self._staging.forget_all(through)
 
     def let_go(self) -> None:
-        """Drop what the engine keeps: another member, or a new claim, goes on from what is committed."""
+        """Drop what the engine keeps: another member, or a new claim, goes on from the committed state."""
         for name in self.sessions.awake:
             self._parts.engine.forget(name)

@@ -22,10 +22,10 @@ from caesura.worker.runtime.settings.totals import SessionTotals
 
 @dataclass(slots=True, kw_only=True)
 class PartitionState:
-    """One partition's sessions, its time, how far it is read, what is saved of it, and what its next steps may be.
+    """One partition's sessions, time, read position and saves, and the limits of its next steps.
 
-    partitions: the input's partition count. parked: why it takes nothing more; the loop parks it once what it has
-    staged is committed. skips: as in ``ClaimResult``.
+    partitions: the input's partition count. parked: why it takes no more; the loop parks it once its staged changes are
+    committed. skips: as in ``ClaimResult``.
     """
 
     partition: int
@@ -41,5 +41,5 @@ class PartitionState:
     parked: Parked | None = None
 
     def park(self, reason: ParkReason, detail: str) -> None:
-        """Take nothing more: an operator is needed."""
+        """Take no more records: an operator is needed."""
         self.parked = Parked(partition=self.partition, reason=reason, detail=detail)

@@ -16,7 +16,7 @@ _ASK_AGAIN_S = 0.5
 
 
 class LeaderQuestion:
-    """What one partition's leader is asked, at most once a commit interval, and what the answer makes of the time."""
+    """The question to one partition's leader, at most once a commit interval, and its effect on time."""
 
     def __init__(self, time: PartitionTime, clock: Clock, settings: RuntimeSettings) -> None:
         self._time = time
@@ -28,10 +28,10 @@ class LeaderQuestion:
         self._not_before_s = 0.0
 
     def ask(self, due_ms: int | None) -> bool:
-        """Tell whether the leader is to be asked now, and take it for asked: something is due if nothing more is there.
+        """Tell whether to ask the leader now, and note it as asked: a timer is due if the log has no more records.
 
-        An earlier answer, or an end that came with a fetch, does not cover the time since. Nor does an answer cover its
-        last ``replication_ms``: a record may already be stamped and not yet be readable.
+        An earlier answer, or an end that came with a fetch, does not cover the time since. An answer does not cover its
+        last ``replication_ms``, because a stamped record may not be readable yet.
         """
         now_s = self._clock.monotonic_s()
         if due_ms is None or not self._time.is_at_end or now_s < self._not_before_s:
@@ -67,20 +67,20 @@ class PartitionTimers:
         self.crowded = False
 
     def fire(self, most: int) -> int:
-        """Fire what is due by the partition's time, of ``most`` sessions at most; return how many had a timer fire."""
+        """Fire timers that are due by partition time, of ``most`` sessions; return how many had one."""
         state, time_ms = self._state, self._state.time.now_ms
         if state.parked is not None or not state.sessions.is_due(time_ms):
             return 0
         return state.sessions.tick(time_ms, most=most)
 
     def fire_before(self, time_ms: int, most: int) -> int:
-        """Fire what is due before a record that is applied at ``time_ms``; ``crowded`` where something is left."""
+        """Fire timers that are due before a record applied at ``time_ms``; ``crowded`` if some are left."""
         fired = self._state.sessions.tick(time_ms, most=most)
         self.crowded = fired >= most and self._state.sessions.is_due(time_ms)
         return fired
 
     def committed(self) -> bool:
-        """Take note of a checkpoint; True where a crowd is gone, and the record that met it is to be read again."""
+        """Note a checkpoint; True if a crowd is gone, and the record that met it must be read again."""
         if not self.crowded or self._state.sessions.is_due(self._state.time.now_ms):
             return False
         self.crowded = False

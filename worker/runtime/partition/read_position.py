@@ -26,7 +26,7 @@ class ReadPosition:
 
     @property
     def read_to(self) -> int:
-        """The offset up to which everything was read: beyond the last record where a transaction's marker follows."""
+        """The offset up to which all was read: after the last record, or after a transaction's marker behind it."""
         return max(self.next_offset, self._end_offset)
 
     @property
@@ -36,15 +36,15 @@ class ReadPosition:
 
     @property
     def unread_since(self) -> tuple[int, int | None]:
-        """Return the committed offset, and about when the record there was appended, None where none was read yet."""
+        """Return the committed offset, and about when its record was appended; None if none was read yet."""
         return self.committed_offset, self._read_to_ms if self._uncommitted_ms is None else self._uncommitted_ms
 
     def is_unread(self, end_offset: int) -> bool:
-        """Tell whether the log, which ends there, holds records that are not committed as read."""
+        """Tell whether the log up to this end has records that are not committed as read."""
         return self._uncommitted_ms is not None or end_offset > self.read_to
 
     def applied(self, record: Record) -> None:
-        """Go beyond a record that was applied, or refused."""
+        """Move past a record that was applied or refused."""
         self.next_offset = record.offset + 1
         self.leader_epoch = record.leader_epoch
         self._read_to_ms = record.timestamp_ms
@@ -52,14 +52,14 @@ class ReadPosition:
             self._uncommitted_ms = record.timestamp_ms
 
     def reached_end(self, next_offset: int) -> None:
-        """Note where the log ends now; that is never an offset to commit."""
+        """Note where the log ends now; never commit that offset."""
         self._end_offset = next_offset
 
     def committed(self, next_offset: int) -> None:
-        """Take note of a commit."""
+        """Note a commit."""
         self.committed_offset = next_offset
         self._uncommitted_ms = None
 
     def went_back(self) -> None:
-        """Forget what was read beyond the next record: it is read again."""
+        """Forget what was read after the next record: it is read again."""
         self._end_offset = self.next_offset

@@ -19,7 +19,7 @@ _PRODUCER_OPTION = {
 def read_event(record: Record, *, partitions: int, partitioner: Partitioner) -> WordsEvent:
     """Return the event of a record.
 
-    BadEventError where it can never be applied; ``errors.NewerVersionError`` where a newer worker could.
+    BadEventError if it can never be applied; ``errors.NewerVersionError`` if a newer worker can apply it.
     """
     if record.value is None:
         raise BadEventError(DeadLetterReason.MALFORMED, "the record has no value")

@@ -17,9 +17,9 @@ from caesura.worker.runtime.retries.own_faults import blamed
 
 
 class TimerSweep:
-    """One walk over the partitions a turn.
+    """Visits each partition once a turn.
 
-    raised: is told where our own code raised. timeout_s: how long a leader may take to answer.
+    raised: is called if our own code raised. timeout_s: how long a leader may take to answer.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class TimerSweep:
         self._turns = 0
 
     def tick(self, loaded: Mapping[int, LoadedPartition], most: int) -> int:
-        """Hear answers, fire timers that are due, of ``most`` sessions at most, and ask; return how many."""
+        """Read answers, fire due timers of ``most`` sessions at most, and ask leaders; return how many fired."""
         self._hear(loaded)
         fired = 0
         for partition in self._in_turn(loaded):
@@ -58,7 +58,7 @@ class TimerSweep:
             self._faults.cleared("leader")
 
     def _in_turn(self, loaded: Mapping[int, LoadedPartition]) -> list[int]:
-        """Return the partitions, another one first each time: a crowd in one of them starves no other."""
+        """Return the partitions, each time beginning with another, so that a crowd in one does not starve others."""
         partitions = sorted(loaded)
         self._turns += 1
         first = self._turns % len(partitions) if partitions else 0

@@ -46,7 +46,7 @@ class UnfrozenWords:
         self._looks = PacedLooks(self.interval_ms / 1000)
 
     def tell(self, partitions: Mapping[int, PartitionSessions], *, behind: bool) -> None:
-        """Tell of what has changed since the last checkpoint. behind: there is more to read than was taken."""
+        """Publish the changes since the last checkpoint. behind: the worker has more to read than it took."""
         if self.publisher is None:
             return
         for number, sessions in partitions.items():
@@ -67,7 +67,7 @@ class UnfrozenWords:
         self.observer.note(UnfrozenReported(offered=offered, dropped=dropped, passed_over=passed_over))
 
     def close(self) -> None:
-        """Let go of the producer."""
+        """Close the producer."""
         if self.publisher is not None:
             self.publisher.close()
 

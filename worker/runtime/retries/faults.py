@@ -11,7 +11,7 @@ from caesura.worker.ports.reasons import CheckpointOutcome
 
 
 class Faults:
-    """Part of the reasons why a worker is not ready."""
+    """Faults, which are some of the reasons why a worker is not ready."""
 
     def __init__(self, observer: Observer) -> None:
         self._observer = observer
@@ -21,12 +21,12 @@ class Faults:
 
     @property
     def reasons(self) -> list[str]:
-        """Name every fault that is not cleared."""
+        """Return every fault that is not cleared."""
         return [f"{what}: {fault}" for what, fault in sorted(self._faults.items())]
 
     @property
     def awaits(self) -> AwaitedBroker | None:
-        """The broker that did not answer, where there is one: a checkpoint's, or else the producer's."""
+        """The broker that did not answer, if any: a checkpoint's, or else the producer's."""
         return next((broker for _, broker in sorted(self._awaited.items())), None)
 
     def times(self, what: str) -> int:
@@ -34,13 +34,13 @@ class Faults:
         return self._times[what]
 
     def failed(self, what: str, error: RetriableError) -> None:
-        """Note a call that failed and is tried again."""
+        """Note a failed call that will be tried again."""
         self._times[what] += 1
         self._note(what, type(error).__name__, error.awaits)
         self._observer.note(CallFailed.of(what, error))
 
     def dropped(self, reason: CheckpointOutcome, awaits: AwaitedBroker | None = None) -> None:
-        """Note a checkpoint that did not commit for sure. awaits: the broker that did not answer."""
+        """Note a checkpoint that may not have committed. awaits: the broker that did not answer."""
         self._note("checkpoint", reason, awaits)
 
     def input_held(self, partitions: Sequence[int]) -> None:
@@ -50,7 +50,7 @@ class Faults:
             self._faults["input"] = f"a transaction is open, partition {', '.join(map(str, partitions))}"
 
     def cleared(self, what: str) -> None:
-        """Note that it works again, or still."""
+        """Note that it works, again or still."""
         self._faults.pop(what, None)
         self._awaited.pop(what, None)
 

@@ -15,9 +15,9 @@ _Answer = TypeVar("_Answer")
 
 
 def blamed(partition: int, call: Callable[_P, _Answer], /, *args: _P.args, **kwargs: _P.kwargs) -> _Answer:
-    """Make a call that works on one partition. OwnFaultError where it raises an unexpected exception.
+    """Call something that works on one partition. OwnFaultError if it raises an unexpected exception.
 
-    A MemoryError ends the process: the call that met it is not the one that filled the memory.
+    A MemoryError ends the process, because another call may have filled the memory.
     """
     try:
         return call(*args, **kwargs)

@@ -11,7 +11,7 @@ from caesura.worker.ports.reasons import ParkReason
 class Parked:
     """A partition that needs an operator: the reason is a stable name, the detail says what to do.
 
-    Two are never equal: a partition that is parked again waits for another release.
+    No two are equal: a partition that is parked again needs another release.
     """
 
     partition: int
@@ -20,5 +20,5 @@ class Parked:
 
 
 def count_changed(before: int, now: int) -> tuple[ParkReason, str]:
-    """Return reason and detail where the input has another number of partitions: sessions have moved."""
+    """Return reason and detail if the input's partition count has changed: sessions have moved."""
     return ParkReason.PARTITION_COUNT_CHANGED, f"{before} before, {now} now"

@@ -29,7 +29,7 @@ _MOST_STEPS = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedSteps:
-    """What a checkpoint would have held. steps: how many. record: input offset of the last record, None: there is none.
+    """The steps of a failed checkpoint. steps: how many. record: input offset of the last record, or None.
 
     is_rebuilt: one of the steps is a rebuild.
     """
@@ -58,7 +58,7 @@ class StepSearch:
     def refused(
         self, error: ContentRefusedError, message: OutMessage | None, failed: FailedSteps, *, dead_letter_topic: str
     ) -> ParkReason | None:
-        """Take note that a broker refused a message; return why the partition parks, None: it is claimed again."""
+        """Note that a broker refused a message; return why the partition parks, None: it is claimed again."""
         if not self._is_alone(failed) or error.in_batch:
             return None
         if error.topic == dead_letter_topic:
@@ -74,7 +74,7 @@ class StepSearch:
         return _parks(failed) if accepted else self._give_up(failed)
 
     def raised(self, error: OwnFaultError, failed: FailedSteps) -> ParkReason | None:
-        """Take note that our own code raised; return why the partition parks, None: it is claimed again."""
+        """Note that our own code raised; return why the partition parks, None: it is claimed again."""
         if error.record is not None and error.record not in self.given_up:
             self.given_up.add(error.record)
             return None
@@ -86,14 +86,14 @@ class StepSearch:
         return self._give_up(failed)
 
     def committed(self, next_offset: int) -> None:
-        """Take note of a checkpoint that committed with this next offset."""
+        """Note a checkpoint that committed with this next offset."""
         self.unlabelled = self.bare_letters = False
         self.given_up = {offset for offset in self.given_up if offset >= next_offset}
         self.most_steps = _doubled(self.most_steps)
         self.limit.words = _doubled(self.limit.words)
 
     def _is_alone(self, failed: FailedSteps) -> bool:
-        """Tell whether the step that failed was alone; else have half as many steps next time."""
+        """Tell whether the failed step was alone; if not, halve the steps of the next checkpoint."""
         self.most_steps = max(1, failed.steps // 2)
         return failed.steps <= 1
 
@@ -106,7 +106,7 @@ class StepSearch:
 
 
 def _doubled(limit: int) -> int:
-    """Return twice a limit; no limit where that passes the end of a search."""
+    """Return twice a limit; no limit if that ends the search."""
     return limit * 2 if limit * 2 <= _MOST_STEPS else NO_LIMIT
 
 

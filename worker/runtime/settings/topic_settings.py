@@ -69,7 +69,7 @@ class TopicSettings:
             raise ValueError("names are to be redacted, and redacted_names holds none")
 
     def redaction(self, kinds: Iterable[Redacted]) -> Redaction:
-        """Return what redacts these kinds."""
+        """Return the redaction of these kinds."""
         return Redaction(kinds=frozenset(kinds), names=self.redacted_names)
 
     @property
@@ -94,5 +94,5 @@ class TopicSettings:
         return frozenset(topics | ({self.tentative_topic} if self.tentative_topic else set()))
 
     def route(self, target: str) -> Route | None:
-        """Return the route of a target, None where the operator has none."""
+        """Return the route of a target, or None."""
         return next((route for route in self.routes if route.target == target), None)

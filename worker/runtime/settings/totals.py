@@ -10,7 +10,7 @@ from caesura.schemas.ledger_sum import LedgerSum, decode_published, published_di
 
 
 class SessionShare(NamedTuple):
-    """What one session adds: to the digest of snapshots, and to the ledger's sum (None: it has published nothing)."""
+    """What one session adds to the digest of snapshots and to the ledger's sum (None: it has not published)."""
 
     digest: int
     published: int | None
@@ -38,9 +38,9 @@ class SessionTotals:
     def shares(
         self, snapshots: Mapping[str, bytes | None], recorded: Collection[str]
     ) -> dict[str, SessionShare | None]:
-        """Return what sessions add once these snapshots are committed; None: it is forgotten.
+        """Return what sessions add once these snapshots are committed; None: a forgotten session.
 
-        recorded: sessions of which the same transaction holds a ledger record. No other one has published since.
+        recorded: sessions with a ledger record in the same transaction. No other session has published since.
         """
         return {name: self._share(name, data, published=name in recorded) for name, data in snapshots.items()}
 
@@ -50,7 +50,7 @@ class SessionTotals:
         return self.ledger.with_digests(gone, [one.published for one in shares.values() if one is not None])
 
     def change(self, shares: Mapping[str, SessionShare | None]) -> None:
-        """Take the place of what these sessions added before."""
+        """Replace what these sessions added before."""
         self.ledger = self.ledger_with(shares)
         gone = (-known.digest for name in shares if (known := self._shares.get(name)) is not None)
         self.digest = digest_sum((self.digest, *gone, *(one.digest for one in shares.values() if one is not None)))

@@ -14,13 +14,13 @@ class Untraced(Tracer):
 
     @override
     def context_of(self, record: Record) -> str:
-        """Find none."""
+        """Return no context."""
         del record
         return ""
 
     @override
     def begin(self, out: OutSegment) -> SegmentSpan:
-        """Begin nothing."""
+        """Do nothing."""
         del out
         return _NO_SPAN
 
@@ -31,12 +31,12 @@ class _NoSpan(SegmentSpan):
     @property
     @override
     def headers(self) -> tuple[tuple[str, bytes], ...]:
-        """Return none."""
+        """Return no headers."""
         return ()
 
     @override
     def end(self, wall_ms: int) -> None:
-        """Note nothing."""
+        """Do nothing."""
 
 
 _NO_SPAN = _NoSpan()
