@@ -1,4 +1,4 @@
-"""The command ``caesura``: puts the commands together, and says in one line what went wrong."""
+"""The command ``caesura``: puts the commands together, and reports errors in one line."""
 
 from __future__ import annotations
 

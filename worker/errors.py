@@ -1,22 +1,22 @@
-"""The one error tree. Every foreign exception is mapped to it in one place per adapter.
+"""The one error tree. Each adapter maps foreign exceptions to it in one place.
 
     CaesuraError
     ├── RetriableError          try again later; nothing was written, or writing again is harmless
     │   ├── StoreError          Redis did not answer, or answered with an error
-    │   │   └── ForeignStateError   what is stored under our key is nothing of ours: only an operator can fix it
+    │   │   └── ForeignStateError   the value under our key is not ours: only an operator can fix it
     │   ├── BrokerError         Kafka did not answer in time, or no leader, or the like
-    │   │   └── UnprovenOffsetError who told a committed offset could not show that it counts
+    │   │   └── UnprovenOffsetError the coordinator did not show that its committed offset is current
     │   └── EngineError         an inference failed; the batch may be run session by session
     ├── AbortableError          the running transaction must be aborted; its partitions are then claimed again
-    │   └── ContentRefusedError     a broker refused what a record holds: too large, or invalid
-    ├── OwnFaultError           our own code raised for one partition: what it was doing is tried differently
-    ├── OutcomeUnknownError     a commit whose outcome no error can tell: read the committed id back
-    ├── FencedError             somebody newer owns this: stop, without another write
+    │   └── ContentRefusedError     a broker refused a record's content: too large, or invalid
+    ├── OwnFaultError           our own code raised for one partition: its step is tried in another way
+    ├── OutcomeUnknownError     the outcome of a commit is unknown: read the committed id back
+    ├── FencedError             a newer owner exists: stop, and write nothing more
     ├── BadEventError           an input that can never be applied: dead letter, with a reason
-    ├── ArgumentError           a caller of the library gave a value that cannot be; a ValueError, too
-    └── FatalError              wrong settings, unusable model, broken invariant: the process ends, saying why
+    ├── ArgumentError           a caller of the library gave an impossible value; also a ValueError
+    └── FatalError              wrong settings, unusable model, broken invariant: the process ends with the reason
 
-No message of any of them carries a word's text (promise 5).
+No message has a word's text (promise 5).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Text from outside as people may see it: it cannot move a terminal's cursor, forge a line, or hide in one."""
+"""Escapes text from outside for display: it cannot move a terminal's cursor, forge a line, or hide in one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Commands that take settings objects: a frozen dataclass in a command's signature is an option for each of its fields.
+"""Commands that take settings objects: each field of a frozen dataclass in a command's signature becomes an option.
 
-So what belongs together is passed on together, and an option is said once: its type, help and default stand at the
-field, as ``typer`` reads them at a parameter.
+So options that belong together are passed on together, and each is defined once: the field has the type, help and
+default that ``typer`` reads from a parameter.
 """
 
 from __future__ import annotations

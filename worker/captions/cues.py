@@ -1,10 +1,10 @@
-"""Frozen segments into cues, as they come. A cue is written once and never changes: it is made of frozen words alone.
+"""Makes cues from frozen segments, as they come. A cue has only frozen words, is written once and never changes.
 
-A segment becomes one cue or several; none holds words of two, so that nothing is held back. Cues follow one another:
-one that stands longer than it was spoken, so that it can be read, moves the next one back, as far as the limits allow.
+A segment becomes one cue or several; no cue has words of two segments, so nothing is held back. If a cue must stay
+longer than it was spoken, so that it can be read, the next one is moved back, as far as the limits allow.
 
-A time that cannot be harms its own cue at most: a word begins at the middle one of its own time and its neighbours'; a
-cue that begins more than ``most_late_ms`` before the last one did stands where it says, whichever of them is wrong.
+An impossible time harms at most its own cue: a word begins at the median of its own time and its neighbours'. A cue
+that begins more than ``most_late_ms`` before the last one stands at its own time, whichever of the two is wrong.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Words of a rendered text into lines and cues: filled as far as the limits allow, broken where the text breathes."""
+"""Splits a rendered text into lines and cues: as full as the limits allow, with breaks at marks and pauses."""
 
 from __future__ import annotations
 

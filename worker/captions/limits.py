@@ -1,4 +1,4 @@
-"""What a broadcaster allows a caption: how wide, how many lines, how fast, how long."""
+"""A broadcaster's limits for captions: width, lines, reading speed, duration."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What ``caesura check`` asks of brokers, topics, Redis and models before a worker starts."""
+"""The checks of ``caesura check``: brokers, topics, Redis and models before a worker starts."""

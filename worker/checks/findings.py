@@ -1,4 +1,4 @@
-"""What a check of settings, brokers, topics or Redis found: one finding a promise, with its reason."""
+"""Findings of the checks: one for each promise, with its reason."""
 
 from __future__ import annotations
 

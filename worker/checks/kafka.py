@@ -1,4 +1,4 @@
-"""Whether a Kafka can keep the promises: whether it answers, and how its brokers are set."""
+"""Checks whether a Kafka can keep the promises: whether it answers, and how its brokers are set."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Whether a Redis can keep the promises: version, what it does when memory is full, and what the ACL user may do.
+"""Checks whether a Redis can keep the promises: version, behaviour when memory is full, rights of the ACL user.
 
-What cannot be read (managed services hide CONFIG and parts of INFO) is said to be unknown, never taken for good.
+What cannot be read (managed services hide CONFIG and parts of INFO) is reported as unknown, never as good.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a person is told of models whose labels are wrong on this processor."""
+"""Warnings about models whose labels are wrong on this processor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``caesura bench``: what this machine carries, and what to set by it; no Kafka, no Redis, no corpus."""
+"""``caesura bench``: measures how many sessions this machine can serve, and prints settings; no Kafka or Redis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``caesura check``: can settings, brokers, topics, Redis and models keep the promises? Each with its reason."""
+"""``caesura check``: tests whether settings, brokers, topics, Redis and models can keep the promises, with reasons."""
 
 from __future__ import annotations
 

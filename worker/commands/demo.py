@@ -1,4 +1,4 @@
-"""``caesura demo``: the whole of it in this terminal, with parts of its own."""
+"""``caesura demo``: the whole system in this terminal, with its own Kafka and Redis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of the words that a command sends: followed in the segments and the dead letters until all is known."""
+"""Follows the words that a command has sent, in segments and dead letters, until each is published or refused."""
 
 from __future__ import annotations
 

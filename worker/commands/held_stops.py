@@ -1,4 +1,4 @@
-"""Stops that wait until what is begun is done."""
+"""Delays stop signals until the running work is done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person is told about the language asked for: that nobody serves it, or that the text is in another one."""
+"""Warnings about the language: it has no model, or the text is in another one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A dead letter as the commands see it: what its headers say, and whether it can be sent again."""
+"""A dead letter for the commands: its headers, and whether it can be sent again."""
 
 from __future__ import annotations
 

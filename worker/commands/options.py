@@ -1,4 +1,4 @@
-"""Options that every command with settings has, and what they are read into."""
+"""Options of every command with settings, and their types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a long command has come: a bar on a terminal, a plain line every few seconds elsewhere; on stderr."""
+"""Shows the progress of a long command on stderr: a bar on a terminal, else a line every few seconds."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What the commands write: whatever came from outside cannot move a terminal's cursor, forge a line, or hide in one.
+"""Writes the output of commands. Text from outside cannot move a terminal's cursor, forge a line, or hide in one.
 
-``echo`` and ``write`` are the only ways of a command to stdout and stderr (``test_terminal.py``).
+``echo`` and ``write`` are a command's only ways to stdout and stderr (``test_terminal.py``).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``caesura view``: a live page of what a cluster's topics say."""
+"""``caesura view``: a live page of a cluster's segments and words."""
 
 from __future__ import annotations
 

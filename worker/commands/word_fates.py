@@ -1,4 +1,4 @@
-"""What became of the words that a command sent: published, refused and why, or still to come. Pure."""
+"""The fate of the words that a command sent: published, refused (with the reason), or still open. Pure."""
 
 from __future__ import annotations
 

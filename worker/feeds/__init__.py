@@ -1,1 +1,1 @@
-"""Recorded speech back into word events: for trying out, for the demo, for benchmarks."""
+"""Turns recorded speech and recognisers' messages into word events."""

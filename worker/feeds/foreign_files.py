@@ -1,7 +1,7 @@
-"""What a file of speech looks like that is in none of the formats read here: named, so that it is never spoken.
+"""Recognises files in formats that are not read here, and names them, so that they are never sent as words.
 
-Prose must stay text: "a: one thing", a list under a heading, an agenda with times, "start, end, and again". A sign
-is something that is never spoken: two clock times joined by a comma, a table's head, JSON that parses as an object.
+Prose must stay text: "a: one thing", a list under a heading, an agenda with times, "start, end, and again". A sign is
+something that people never say: two clock times joined by a comma, a table's head, JSON that parses as an object.
 """
 
 from __future__ import annotations

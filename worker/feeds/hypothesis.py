@@ -1,6 +1,6 @@
-"""What a recogniser says of an utterance, in the one shape that all of them are read into.
+"""A recogniser's hypothesis of an utterance, in one form for all recognisers.
 
-A message of a recogniser becomes hypotheses; ``StableWords`` makes of them words that are never revised.
+Readers turn messages into hypotheses; ``StableWords`` turns these into words that are never revised.
 """
 
 from __future__ import annotations

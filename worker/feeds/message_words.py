@@ -1,4 +1,4 @@
-"""The words of a recogniser's message by the names of its fields, and those of a text without times of its own."""
+"""Reads the words of a recogniser's message by field names, and words of a text without times of its own."""
 
 from __future__ import annotations
 

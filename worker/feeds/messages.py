@@ -1,4 +1,4 @@
-"""JSON values from text as it comes: a value a line, values over several lines, or one array of them."""
+"""Reads JSON values from text as it comes: one value a line, values over several lines, or one array."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells from a recogniser's times that its stream began anew: they go back."""
+"""Notices that a recogniser's stream began anew: its times go back."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A recogniser's messages into word events: reads them, keeps words back until they are final, numbers what goes out.
+"""Turns a recogniser's messages into word events: reads them, keeps words until they are final, numbers the events.
 
-Audio is told as heard (``heard_until_ms``) only up to the first word that is not sent yet: else the words that a
-recogniser is still unsure about would look like silence, and freeze a sentence in its middle.
+``heard_until_ms`` ends at the first word that is not sent yet. Otherwise words about which the recogniser is still
+unsure would count as silence, and a sentence would freeze in its middle.
 """
 
 from __future__ import annotations

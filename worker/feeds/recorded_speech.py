@@ -1,4 +1,4 @@
-"""A file of speech in any format as timed word events: the one way from a recording to what a worker reads."""
+"""Turns a file of speech in any format into timed word events; the only way from a recording to a worker's input."""
 
 from __future__ import annotations
 

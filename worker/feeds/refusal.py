@@ -1,4 +1,4 @@
-"""Why a worker would refuse an event that is about to be sent; the codec that a worker decodes with is asked."""
+"""Predicts whether a worker would refuse an event, and why, with the worker's own codec."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Where in a hypothesis the words begin that were not sent yet, though it may have those that were sent otherwise.
+"""Finds where in a hypothesis the unsent words begin, even if it changes words that were sent.
 
-The words sent are matched with a beginning of the hypothesis by edit distance: how far each diagonal reaches after so
-many edits (Ukkonen, "Algorithms for approximate string matching", 1985). The work is words times edits, and edits are
-few where a recogniser changes its mind. Of what is too unlike, each word is taken for the one in its place.
+The sent words are matched with the beginning of the hypothesis by edit distance: how far each diagonal reaches after so
+many edits (Ukkonen, "Algorithms for approximate string matching", 1985). The cost is words times edits, and edits are
+few. If both are too different, each word is matched with the one at its place.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Final words into the numbered events of their sessions, within the limits of the published language."""
+"""Groups final words into the numbered events of their sessions, within the limits of the published schema."""
 
 from __future__ import annotations
 

@@ -1,27 +1,27 @@
-"""A connection's hypotheses in, words that are never revised out: the one state machine behind every recogniser.
+"""Turns the hypotheses of a connection into words that are never revised: one state machine for all recognisers.
 
-Of an utterance a word is sent once
+A word of an utterance is sent once
 
 1. its result is final, or
-2. the recogniser marks it stable, and all before it are sent, or
-3. ``agreement`` hypotheses running, each unlike the one before it, have the same words up to it, and another word
-   after it (the last word of a hypothesis is often half a word); 0 turns this off.
+2. the recogniser marks it stable, and all words before it are sent, or
+3. ``agreement`` successive, different hypotheses have the same words up to it, and another word after it (the last word
+   of a hypothesis is often half a word); 0 turns this rule off.
 
-Where finals say who speaks, a word of a hypothesis waits until that is known of it, too: most recognisers tell speakers
-apart in finals only, and words of one sentence would go to two sessions. Where the messages end before, it goes out
-without one (``waiting``).
+If finals name speakers, a word also waits until its speaker is known: most recognisers name speakers only in finals,
+and otherwise words of one sentence would go to two sessions. At the end of the messages it goes out without a speaker
+(``waiting``).
 
-A word that was sent stays sent. Where a later hypothesis has other words in its place (only rule 3 can come to that),
-the words sent are matched with those of the new one by edit distance and what follows them is new; what could not be
-taken back is counted. A final may end before the hypotheses did: what was sent beyond it is the beginning of the next
-utterance then, if that begins so and within what they had heard.
+A sent word stays sent. If a later hypothesis has other words in its place (only rule 3 allows this), the sent words are
+matched with the new ones by edit distance, the rest is new, and sent words that changed are counted. A final may end
+before its hypotheses did. Words that were sent beyond it then belong to the next utterance, if that begins with them
+and within what the hypotheses had heard.
 
-An utterance that was final is closed: what the recogniser sends of it again, formatted perhaps, is a repeat and dropped
-by its name, never by its text.
+A final closes its utterance. What the recogniser sends of it again, perhaps formatted, is a repeat; it is dropped by
+its name, never by its text.
 
-What is kept of hypotheses is bounded over all channels together (``MAX_KEPT_CHARACTERS``): while there is more, only
-finals are taken. Of named utterances ``_OPEN_KEPT`` are open at most: the oldest is given up then and waits for its
-final, which is matched like any other with what was sent, as far as that is kept (``_Sent``).
+The kept hypotheses of all channels together are limited (``MAX_KEPT_CHARACTERS``); above the limit only finals are
+taken. Of named utterances at most ``_OPEN_KEPT`` are open. The oldest is then given up and waits for its final, which
+is matched with its sent words, as far as these are kept (``_Sent``).
 """
 
 from __future__ import annotations

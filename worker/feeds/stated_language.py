@@ -1,4 +1,4 @@
-"""The language that a recogniser's message says its words are in."""
+"""Reads the language that a recogniser's message gives for its words."""
 
 from __future__ import annotations
 

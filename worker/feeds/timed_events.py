@@ -1,4 +1,4 @@
-"""Word events and when to send them: what recorded speech becomes, whatever it was written down in."""
+"""Word events with the times at which to send them."""
 
 from __future__ import annotations
 

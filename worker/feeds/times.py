@@ -1,4 +1,4 @@
-"""A recogniser's times in milliseconds, whatever unit it writes them in; ends that it leaves out are guessed.
+"""Converts a recogniser's times to milliseconds; guesses missing ends.
 
 Seconds (Deepgram, AWS, Vosk, sherpa-onnx, Whisper; also as text), milliseconds (AssemblyAI, Soniox, FunASR), ticks of
 100 ns (Azure), durations as text or as seconds and nanos (Google), clock times as text (SRT, WebVTT, whisper.cpp).

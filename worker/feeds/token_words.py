@@ -1,4 +1,4 @@
-"""Pieces of words, as recognisers over sub-words send them, put together: a leading space begins a word."""
+"""Joins the sub-word pieces of recognisers to words: a leading space begins a word."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text as words: separated at white space, characters of scripts without spaces one by one; marks alone are no word."""
+"""Splits text into words at white space, and scripts without spaces into characters; a lone mark is not a word."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How settings are read: which there are, where a value comes from, what was meant by a mistyped name."""
+"""Reads settings: their names, the sources of their values, suggestions for mistyped names."""

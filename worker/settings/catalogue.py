@@ -1,8 +1,7 @@
-"""Which settings a tree of dataclasses has: name, type, default, bounds, what may change; read off the fields.
+"""Lists the settings of a tree of dataclasses: name, type, default, bounds and when it may change.
 
-A leaf is a field of a section (``worker.commit_interval_ms``). The docstring of its class says what it is for
-(``name: text``), its ``msgspec.Meta`` has its bounds and when it may change; a field with ``repr=False`` is a secret
-and is never shown.
+A leaf is a field of a section (``worker.commit_interval_ms``). Its class's docstring describes it (``name: text``), and
+its ``msgspec.Meta`` has its bounds and when it may change. A field with ``repr=False`` is a secret and is never shown.
 """
 
 from __future__ import annotations

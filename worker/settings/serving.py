@@ -1,4 +1,4 @@
-"""What ``caesura serve`` and ``caesura view`` can be told: where they listen, who may come, what one may ask for."""
+"""Settings of ``caesura serve`` and ``caesura view``: address, access, limits."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Where a setting's value comes from: flags before environment before file before default.
+"""Finds the source of a setting's value: flags before environment before file before default.
 
-Every name is checked, in each source; all that is wrong is said at once, each with what was probably meant. A value
-that is wrong is quoted, except where a secret may stand in it.
+Every name in each source is checked. All errors are reported at once, each with the name that was probably meant. A
+wrong value is quoted, unless it may hold a secret.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The Chinese dictionary behind segmentation: jieba's packaged word list, read by us and kept in memory.
+"""The Chinese dictionary for segmentation: jieba's packaged word list, read by our own code and kept in memory.
 
-Only the list is jieba's: its module would keep a cache in the shared temporary folder, which is not to be trusted, and
-log to stderr. The list is as constant as the code: the version of jieba is pinned, its hash goes into the manifest of
-a model that reads it, and nothing is written anywhere. Loading finds where each character's words stand, in less than a
-tenth of a second. What takes twice as long, counting how often all words occur, waits for the first Chinese text; and a
-character's words are read when a text first holds it: so a worker starts at once and keeps what it needs.
+jieba's module is not imported: it keeps a cache in the shared temporary folder, which is not safe, and logs to stderr.
+The list never changes: jieba's version is pinned, and the manifest of a model that uses the list has its hash. Loading
+finds where each character's words stand, in less than a tenth of a second. The count of all word frequencies takes
+twice as long and waits for the first Chinese text. A character's words are read when a text first has it. So a worker
+starts at once, and keeps only what it needs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What core asks of a model, one request a session and step; ``caesura.schemas.labels.Labels`` answer it.
+"""Requests to a model, one for each session and step; ``caesura.schemas.labels.Labels`` are the answer.
 
-A request holds the whole buffer and says of which words labels are wanted: of those that a step can use, and of no
-other. So an engine may keep what it has computed of a buffer's words, and compute of the rest what those labels need.
+A request has the whole buffer and names the words whose labels the step can use. So an engine may keep results for
+earlier words, and compute only what these labels need.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The model's view of a word: what the network reads, never published (docs/design.md, *The model's view of a word*).
 
-Case is folded, the recogniser's own outer marks are taken off, compatibility forms are normalised, and sounds that are
-drawn out are short ("uhhh" is "uh"). What is inside a word stays: "don't", "3.5" and "u.s" are words.
+Case is folded, the recogniser's outer marks are removed, compatibility forms are normalised, and drawn-out sounds are
+shortened ("uhhh" is "uh"). The inside of a word stays: "don't", "3.5" and "u.s" are words.
 """
 
 from __future__ import annotations

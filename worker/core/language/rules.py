@@ -1,9 +1,9 @@
-"""The numbers that decoding obeys, and which model labels which language.
+"""The numbers of decoding, and the choice of a model for a language.
 
-Rules: docs/design.md, *Decoding*; defaults of the paper.
+Rules: docs/design.md, *Decoding*; the defaults are the paper's.
 
-A session may wish for other values in its first event (``SessionOptions``). A wish outside the operator's bounds is
-clamped to the nearest bound, never refused: the producer that asked for too much still gets its words out.
+A session may ask for other values in its first event (``SessionOptions``). A value outside the operator's bounds is
+clamped to the nearest bound and never refused, so the session's words still come out.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Cutting a growing run of Chinese characters into words, each as soon as nothing that follows can change it.
+"""Cuts a growing run of Chinese characters into words; a word comes out as soon as later characters cannot change it.
 
-The words are those of the cheapest path through the dictionary, jieba's without its hidden Markov model. The best way
-to reach a position depends on the characters before it alone. What is still open after n characters is by which
-position the final path comes through: n itself, or the start of a beginning of a longer word that runs up to n. The
-best paths to all of these share their first words, and those are settled: never earlier, never later than they can be.
+The words are those of the cheapest path through the dictionary, as in jieba without its hidden Markov model. The best
+path to a position depends only on the characters before it. After n characters the final path goes either through n
+itself, or through the start of a longer word that may extend beyond n. The words that the best paths to all these
+positions have in common are settled: exactly these.
 
-A tail that stays open is bounded: at ``max_held_characters`` the first word of the path that is best as it stands is
-settled. Each rule is applied a character at a time, so no grouping of the input shows.
+An open tail is limited: at ``max_held_characters`` the first word of the present best path is settled. Each rule is
+applied character by character, so the grouping of the input has no effect.
 """
 
 from __future__ import annotations

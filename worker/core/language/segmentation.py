@@ -1,14 +1,14 @@
-"""Chinese: from the recogniser's characters, words or phrases to the words that the model counts.
+"""Chinese: turns the recogniser's characters, words or phrases into the words that the model counts.
 
-1. A unit's Chinese characters join the running text across units; ``RunningCut`` cuts it into words. A Latin word or a
-   number ends the running text and is a word of its own, and so does a mark; neither joins across units.
-2. Words and units are cut into their common refinement: no piece is larger than its unit or its word. A mark of the
-   recogniser's belongs to the piece before it in its unit, else to the one after it; a unit of marks alone is a word
-   whose view is empty.
-3. The view is folded (``model_view``), traditional characters to simplified ones, and has no outer marks; looking up
-   is done on it too. The pieces keep their text.
-4. At most ``MAX_HELD_CHARACTERS`` Chinese characters are held back (``RunningCut`` says how they are settled), and of
-   anything else nothing; so the held units are bounded too.
+1. The Chinese characters of all units form one running text; ``RunningCut`` cuts it into words. A Latin word, a number
+   or a mark ends the running text and is a word of its own; these do not join across units.
+2. Words and units are cut at the borders of both, so no piece is larger than its unit or its word. A recogniser's mark
+   belongs to the piece before it in its unit, else to the one after it. A unit of marks alone is a word with an empty
+   view.
+3. The view is folded (``model_view``), with traditional characters as simplified ones and without outer marks; the
+   dictionary is searched with it too. The pieces keep their text.
+4. At most ``MAX_HELD_CHARACTERS`` Chinese characters are held back (``RunningCut`` says how they settle), and nothing
+   else, so the held units are limited too.
 """
 
 from __future__ import annotations

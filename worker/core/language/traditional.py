@@ -1,7 +1,7 @@
-"""Traditional Chinese characters folded to simplified ones, one for one, for the model's view of a word.
+"""Folds traditional Chinese characters to simplified ones, one by one, for the model's view of a word.
 
-The table holds the characters with one reading of their own in OpenCC's TSCharacters (Apache-2.0). A character that
-simplified text writes too, such as that of "famous", stays: only its context could tell, and the view has none.
+The table has the characters with one reading of their own in OpenCC's TSCharacters (Apache-2.0). A character that
+simplified text also writes, such as that of "famous", stays: only context could decide, and the view has none.
 """
 
 from __future__ import annotations

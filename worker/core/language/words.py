@@ -1,13 +1,12 @@
-"""From the recogniser's units to the words that the model counts: one segmenter a session and language.
+"""Turns the recogniser's units into the words that the model counts; each session and language has a segmenter.
 
 Rules, for every segmenter:
 
-1. Units come in order, each a piece that is whole, in calls of any size; the words that come out do not depend on the
-   size of the calls.
-2. The pieces' texts, joined, are the units' texts, joined; no piece is larger than its unit, and every unit is covered
-   exactly once. Of several pieces of one word the last will carry its punctuation.
-3. A word that came out never changes. What later units may still join is held back; ``flush`` settles it as it stands.
-4. A segmenter made from another's ``held`` goes on exactly as the other would have.
+1. Units come in order, each a whole piece, in calls of any size. The words do not depend on the size of the calls.
+2. The texts of all pieces, joined, equal those of all units. No piece is larger than its unit, and every unit is
+   covered exactly once. The last of several pieces of one word will have its punctuation.
+3. A word that came out never changes. Text that later units may still join is held back; ``flush`` settles it as it is.
+4. A segmenter made from another's ``held`` goes on exactly as the other would.
 """
 
 from __future__ import annotations
