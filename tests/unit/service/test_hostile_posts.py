@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import socket
 import time
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, suppress
 from http.client import HTTPResponse
 from urllib.parse import urlsplit
 
@@ -22,6 +23,13 @@ CHUNKED, CLOSED = b"Transfer-Encoding: chunked\r\n", b"Connection: close\r\n"
 
 def served_in_time() -> ServeSettings:
     return ServeSettings(port=0, opening_timeout_s=WITHIN_S, max_message_bytes=MOST_BYTES, drain_timeout_s=1.0)
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Served]:
+    with serving(served_in_time()) as service:
+        yield service
+        assert service.fault == []
 
 
 def head(more: bytes, path: bytes = b"/v1/sessions/call/events?after=0") -> bytes:
@@ -70,8 +78,8 @@ def has_session(served: Served) -> bool:
         pytest.param(CHUNKED, b"1;a=b", id="the extension of a chunk"),
     ],
 )
-def test_a_body_that_drips_ends_in_time_and_opens_no_session(more: bytes, piece: bytes) -> None:
-    with serving(served_in_time()) as served, closing(connected(served)) as client:
+def test_a_body_that_drips_ends_in_time_and_opens_no_session(served: Served, more: bytes, piece: bytes) -> None:
+    with closing(connected(served)) as client:
         client.sendall(head(more))
         began_s = time.monotonic()
         with suppress(ConnectionError):
@@ -80,30 +88,29 @@ def test_a_body_that_drips_ends_in_time_and_opens_no_session(more: bytes, piece:
                 time.sleep(0.02)
         assert time.monotonic() - began_s < 10
         assert not has_session(served)
-        assert served.fault == []
 
 
-@pytest.mark.parametrize(
-    "said", [head(length(50)), head(length(50)) + WORDS[:20], head(CHUNKED), head(CHUNKED) + b"a\r\n"]
-)
-def test_a_body_that_stops_ends_in_time_and_opens_no_session(said: bytes) -> None:
-    with serving(served_in_time()) as served, closing(connected(served)) as client:
-        client.sendall(said)
-        ended(client)
+def test_a_body_that_stops_ends_in_time_and_opens_no_session(served: Served) -> None:
+    stopped = [head(length(50)), head(length(50)) + WORDS[:20], head(CHUNKED), head(CHUNKED) + b"a\r\n"]
+    with ExitStack() as stack:
+        clients = [stack.enter_context(closing(connected(served))) for _ in stopped]
+        for client, said in zip(clients, stopped, strict=True):
+            client.sendall(said)
+        for client in clients:
+            ended(client)
         assert not has_session(served)
 
 
 @pytest.mark.parametrize("size", [1, 7, len(WORDS)])
-def test_words_in_chunks_are_taken_once(size: int) -> None:
-    with serving(served_in_time()) as served:
-        with closing(connected(served)) as client:
-            client.sendall(head(CHUNKED + CLOSED))
-            for at in range(0, len(WORDS), size):
-                client.sendall(chunk(WORDS[at : at + size]))
-            client.sendall(chunk(b""))
-            status, answer = answered(client)
-        assert (status, answer["taken"], answer["ended"]) == (200, 1, True)
-        assert texts(answer["segments"]) == ["so", "be", "it"]  # type: ignore[arg-type]
+def test_words_in_chunks_are_taken_once(served: Served, size: int) -> None:
+    with closing(connected(served)) as client:
+        client.sendall(head(CHUNKED + CLOSED, b"/v1/sessions/chunks-%d/events?after=0" % size))
+        for at in range(0, len(WORDS), size):
+            client.sendall(chunk(WORDS[at : at + size]))
+        client.sendall(chunk(b""))
+        status, answer = answered(client)
+    assert (status, answer["taken"], answer["ended"]) == (200, 1, True)
+    assert texts(answer["segments"]) == ["so", "be", "it"]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -116,8 +123,8 @@ def test_words_in_chunks_are_taken_once(size: int) -> None:
         pytest.param(head(CHUNKED) + b"%x\r\n" % 10**12 + b" " * 3 * MOST_BYTES, id="one chunk"),
     ],
 )
-def test_a_body_over_the_limit_is_refused_with_a_reason_before_its_end(said: bytes) -> None:
-    with serving(served_in_time()) as served, closing(connected(served)) as client:
+def test_a_body_over_the_limit_is_refused_with_a_reason_before_its_end(served: Served, said: bytes) -> None:
+    with closing(connected(served)) as client:
         client.sendall(said)
         status, answer = answered(client)
         assert status == 413
@@ -140,18 +147,17 @@ def test_a_body_over_the_limit_is_refused_with_a_reason_before_its_end(said: byt
         pytest.param(head(b"Transfer-Encoding: gzip\r\n"), id="another encoding"),
     ],
 )
-def test_a_body_without_sense_is_refused_and_the_socket_ends(said: bytes) -> None:
-    with serving(served_in_time()) as served, closing(connected(served)) as client:
+def test_a_body_without_sense_is_refused_and_the_socket_ends(served: Served, said: bytes) -> None:
+    with closing(connected(served)) as client:
         client.sendall(said)
         told = ended(client)
         assert told.startswith((b"HTTP/1.1 400", b"HTTP/1.1 501", b"HTTP/1.1 413"))
         assert not has_session(served)
-        assert served.fault == []
 
 
-def test_a_length_and_chunks_together_smuggle_no_second_request() -> None:
+def test_a_length_and_chunks_together_smuggle_no_second_request(served: Served) -> None:
     second = head(length(len(WORDS)), b"/v1/sessions/other/events") + WORDS
-    with serving(served_in_time()) as served, closing(connected(served)) as client:
+    with closing(connected(served)) as client:
         client.sendall(head(length(5 + len(second)) + CHUNKED) + chunk(b"") + second)
         ended(client)
         assert fetched(served, "/v1/sessions/other/segments")[0] == 404

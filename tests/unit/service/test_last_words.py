@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
@@ -84,23 +84,15 @@ def test_a_drain_sends_what_a_recogniser_has_said_for_good() -> None:
     assert texts(told) == ["Hello", "there"]
 
 
-def test_a_client_closed_for_a_refusal_gets_its_accepted_words() -> None:
-    settings = ServeSettings(port=0, drain_timeout_s=5, max_refused_messages=2)
+@pytest.mark.parametrize(("reason", "refused"), [("too_many_refused", 3), ("idle", 0)])
+def test_a_client_that_is_closed_gets_its_accepted_words(reason: str, refused: int) -> None:
+    settings = ServeSettings(port=0, drain_timeout_s=5, max_refused_messages=2, idle_timeout_s=600 if refused else 1)
     with serving(settings) as served, opened(served) as client:
         client.send(json.dumps({"words": "one two"}))
-        for _ in range(3):
+        for _ in range(refused):
             client.send("no message")
         told = received(client, "closing")
-    assert told[-1]["reason"] == "too_many_refused"
-    assert texts(told) == ["one", "two"]
-
-
-def test_a_client_closed_for_idleness_gets_its_accepted_words() -> None:
-    settings = ServeSettings(port=0, drain_timeout_s=5, idle_timeout_s=1)
-    with serving(settings) as served, opened(served) as client:
-        client.send(json.dumps({"words": "one two"}))
-        told = received(client, "closing")
-    assert told[-1]["reason"] == "idle"
+    assert told[-1]["reason"] == reason
     assert texts(told) == ["one", "two"]
 
 
@@ -143,27 +135,24 @@ def test_a_late_event_of_a_former_epoch_costs_the_end_of_a_connection_no_word(ho
     assert texts(told) == ["one", "two"]
 
 
-def test_an_end_that_its_session_refuses_ends_nothing() -> None:
+@pytest.mark.parametrize("last", ["ended", "closing"])
+def test_an_end_that_its_session_refuses_ends_nothing(last: str) -> None:
     with serving() as served, opened(served) as client:
-        client.send(json.dumps({"words": "one", "seq": 0}))
-        client.send(json.dumps({"words": "two", "seq": 1}))
-        client.send(json.dumps({"session_end": True, "seq": 1}))
-        assert received(client, "error")[-1]["reason"] == "repeat"
-        client.send(json.dumps({"words": "three", "seq": 2}))
-        client.send(json.dumps({"session_end": True, "seq": 3}))
-        told = received(client, "ended")
+        client.send(json.dumps({"words": "one", "epoch": 5, "seq": 0}))
+        client.send(json.dumps({"words": "two", "epoch": 5, "seq": 1}))
+        for epoch, reason in ((5, "repeat"), (4, "stale_epoch")):
+            client.send(json.dumps({"session_end": True, "epoch": epoch, "seq": 1}))
+            assert received(client, "error")[-1]["reason"] == reason
+        client.send(json.dumps({"words": "three", "epoch": 5, "seq": 2}))
+        if last == "ended":
+            client.send(json.dumps({"session_end": True, "epoch": 5, "seq": 3}))
+        else:
+            client.send(json.dumps({"session_end": True, "epoch": 4, "seq": 3}))
+            assert received(client, "error")[-1]["reason"] == "stale_epoch"
+            served.stop()
+        told = received(client, last)
     assert [one for one in told if one["type"] == "error"] == []
     assert texts(told) == ["one", "two", "three"]
-
-
-def test_words_before_an_end_that_was_refused_are_sent_by_a_drain() -> None:
-    with serving() as served, opened(served) as client:
-        client.send(json.dumps({"words": "one two", "epoch": 5}))
-        client.send(json.dumps({"session_end": True, "epoch": 4}))
-        assert received(client, "error")[-1]["reason"] == "stale_epoch"
-        served.stop()
-        told = received(client, "closing")
-    assert texts(told) == ["one", "two"]
 
 
 def test_last_words_that_there_is_no_room_for_are_refused_by_name() -> None:
@@ -406,9 +395,6 @@ def test_an_unread_goodbye_ends_at_its_time_out(monkeypatch: pytest.MonkeyPatch)
     assert "aborted" in done
 
 
-RULES = DecodingRules(flush_after_ms=800, idle_after_ms=10_000)
-
-
 def labels(segments: list[Segment]) -> list[tuple[str, str, str]]:
     return [(word.text, word.punctuation, word.disfluency) for one in segments for word in one.words]
 
@@ -416,10 +402,9 @@ def labels(segments: list[Segment]) -> list[tuple[str, str, str]]:
 speech = st.lists(st.lists(st.sampled_from(["so", "uh", "yes", "box", "I"]), min_size=1, max_size=7), max_size=12)
 
 
-@settings(max_examples=60, deadline=None)
 @given(speeches=st.lists(speech, min_size=1, max_size=4), look=st.booleans())
 def test_sessions_together_give_what_each_gives_alone(speeches: list[list[list[str]]], look: bool) -> None:
-    pool = SessionPool(ScriptedEngine(), clock=ManualClock(), rules=RULES)
+    pool = SessionPool(ScriptedEngine(), clock=ManualClock(), rules=IDLE)
     found: dict[str, list[Segment]] = {str(number): [] for number in range(len(speeches))}
     for seq in range(13):
         for number, spoken in enumerate(speeches):
@@ -433,7 +418,7 @@ def test_sessions_together_give_what_each_gives_alone(speeches: list[list[list[s
             pool.tentative(name)
 
     for number, spoken in enumerate(speeches):
-        alone = StreamingLabeller(ScriptedEngine(), "en", RULES)
+        alone = StreamingLabeller(ScriptedEngine(), "en", IDLE)
         expected = [segment for said in spoken for segment in alone.add(said)] + alone.end()
         assert labels(found[str(number)]) == labels(expected)
         assert [one.cause for one in found[str(number)]] == [one.cause for one in expected]
@@ -441,7 +426,7 @@ def test_sessions_together_give_what_each_gives_alone(speeches: list[list[list[s
 
 
 def test_unfrozen_and_frozen_words_are_all_words() -> None:
-    pool = SessionPool(ScriptedEngine(), clock=ManualClock(), rules=RULES)
+    pool = SessionPool(ScriptedEngine(), clock=ManualClock(), rules=IDLE)
     spoken, frozen = [f"w{number}" for number in range(100)], list[str]()
     for seq, word in enumerate(spoken):
         pool.offer(event(seq, word))
@@ -455,7 +440,7 @@ def test_unfrozen_and_frozen_words_are_all_words() -> None:
 
 def test_silence_freezes_and_idleness_ends_a_session_by_this_processs_time() -> None:
     clock = ManualClock()
-    pool = SessionPool(ScriptedEngine(), clock=clock, rules=RULES)
+    pool = SessionPool(ScriptedEngine(), clock=clock, rules=IDLE)
     pool.offer(event(0, "one two"))
     assert pool.turn(10).segments == []
     assert pool.due_in_s == 0.8
@@ -472,7 +457,7 @@ def test_silence_freezes_and_idleness_ends_a_session_by_this_processs_time() -> 
 
 
 def test_a_session_that_is_dropped_is_gone_with_what_waits_in_it() -> None:
-    pool = SessionPool(ScriptedEngine(), clock=ManualClock(), rules=RULES)
+    pool = SessionPool(ScriptedEngine(), clock=ManualClock(), rules=IDLE)
     pool.offer(event(0, " ".join(f"w{number}" for number in range(200))))
     pool.drop("a")
     pool.drop("a")
@@ -482,7 +467,7 @@ def test_a_session_that_is_dropped_is_gone_with_what_waits_in_it() -> None:
 
 
 def test_no_trace_of_ended_sessions_stays() -> None:
-    pool = SessionPool(ScriptedEngine(), clock=ManualClock(), rules=RULES)
+    pool = SessionPool(ScriptedEngine(), clock=ManualClock(), rules=IDLE)
     for number in range(500):
         pool.offer(event(0, "one", end=True, session=f"s{number}"))
         assert pool.turn(10).ended == {f"s{number}"}
@@ -490,18 +475,9 @@ def test_no_trace_of_ended_sessions_stays() -> None:
     assert max(kept) == 0
 
 
-class _BusyClock(ManualClock):
-    """A clock on which each look takes a millisecond."""
-
-    @override
-    def monotonic_s(self) -> float:
-        self.pass_s(0.001)
-        return super().monotonic_s()
-
-
 def test_silences_that_are_due_together_are_spread_over_turns_oldest_first() -> None:
     names = [f"s{number:04}" for number in range(2000)]
-    clock = _BusyClock()
+    clock = TickingClock()
     rules = DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000, idle_after_ms=90_000)
     pool = SessionPool(ScriptedEngine(), clock=clock, rules=rules)
     for name in names:
@@ -518,11 +494,11 @@ def test_silences_that_are_due_together_are_spread_over_turns_oldest_first() -> 
 
 def test_an_event_waits_for_the_timers_of_its_own_session_alone() -> None:
     clock = ManualClock()
-    pool = SessionPool(ScriptedEngine(), clock=clock, rules=RULES)
+    pool = SessionPool(ScriptedEngine(), clock=clock, rules=IDLE)
     pool.offer(event(0, "one", session="a"))
     pool.offer(event(0, "one", session="b"))
     pool.turn(10)
-    clock.pass_s(RULES.flush_after_ms / 1000 + 1)
+    clock.pass_s(IDLE.flush_after_ms / 1000 + 1)
     pool.offer(event(1, "two", session="a"))
     assert pool.due_in_s == 0, "b is still due"
     segments = pool.turn(10).segments

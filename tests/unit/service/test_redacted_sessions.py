@@ -34,8 +34,7 @@ def served() -> Iterator[Served]:
 
 
 @pytest.mark.parametrize("emission", ["sentence", "clause", "settled"])
-@pytest.mark.parametrize("numbers", ["words", "digits"])
-@pytest.mark.parametrize("words_an_event", [1, 3, 40])
+@pytest.mark.parametrize(("words_an_event", "numbers"), [(1, "digits"), (3, "words"), (40, "digits")])
 def test_no_message_of_the_connection_carries_a_redacted_word(
     served: Served, emission: str, numbers: str, words_an_event: int, caplog: pytest.LogCaptureFixture
 ) -> None:
