@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from caesura.worker.app import health_of, opened_tracer, warm_engine
@@ -59,15 +59,18 @@ _LATEST_BEAT_S = 1.0
 """The engine's process beats once a second while it labels."""
 
 
-def settings(**variables: str) -> Settings:
+def worker_settings(**variables: str) -> Settings:
     away = {"CAESURA_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:9"}
     return load_settings(SettingSources(environ=away | {f"CAESURA_{name}": value for name, value in variables.items()}))
 
 
+@settings(max_examples=25)
 @given(deadline_ms=st.integers(100, 600_000), interval_ms=st.integers(10_000, 3_600_000))
 def test_no_inference_within_its_deadline_makes_liveness_fail(deadline_ms: int, interval_ms: int) -> None:
     clock = ManualClock()
-    allowed = settings(WORKER_INFERENCE_DEADLINE_MS=str(deadline_ms), KAFKA_MAX_POLL_INTERVAL_MS=str(interval_ms))
+    allowed = worker_settings(
+        WORKER_INFERENCE_DEADLINE_MS=str(deadline_ms), KAFKA_MAX_POLL_INTERVAL_MS=str(interval_ms)
+    )
     health = health_of(allowed, clock)
     health.loop_moved()
     health.went_on()
@@ -79,7 +82,7 @@ def test_no_inference_within_its_deadline_makes_liveness_fail(deadline_ms: int, 
 
 def test_a_turn_that_goes_on_is_alive_as_long_as_the_group_waits_for_it() -> None:
     clock = ManualClock()
-    health = health_of(settings(KAFKA_MAX_POLL_INTERVAL_MS="300000"), clock)
+    health = health_of(worker_settings(KAFKA_MAX_POLL_INTERVAL_MS="300000"), clock)
     health.loop_moved()
     for _ in range(15):
         clock.pass_s(20.0)
@@ -91,7 +94,7 @@ def test_a_turn_that_goes_on_is_alive_as_long_as_the_group_waits_for_it() -> Non
 
 def test_the_liveness_probe_knows_of_running_inferences() -> None:
     told: list[str] = []
-    engine = warm_engine(settings().worker, lambda: told.append("alive"))
+    engine = warm_engine(worker_settings().worker, lambda: told.append("alive"))
     engine.label([])
     assert told == ["alive"]
     engine.close()

@@ -34,7 +34,7 @@ def kept_by(attention: RowAttention, key_value: Sequence[Rows], k: int = 1) -> l
     return sessions
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 10_000),
     lengths=st.lists(st.integers(1, 210), min_size=1, max_size=5),

@@ -82,7 +82,7 @@ def best_kind_afterwards() -> Iterator[None]:
 
 @needs_processor
 @every_kind
-@settings(max_examples=80)
+@settings(max_examples=30)
 @given(
     follows=st.sampled_from(["plain", "rounded", "gelu", "normed"]),
     seed=st.integers(0, 10_000),
@@ -108,7 +108,7 @@ def test_int8_matmul_is_bit_identical_alone_and_in_a_batch(
 
 
 @needs_processor
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     follows=st.sampled_from(["plain", "rounded", "gelu", "normed"]),
     seed=st.integers(0, 10_000),
@@ -146,7 +146,7 @@ def test_the_last_columns_can_be_written_to_a_second_array(kind: str, follows: s
 
 @needs_processor
 @every_kind
-@settings(max_examples=150)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 10_000),
     rows=st.integers(1, 14),
@@ -189,7 +189,7 @@ def test_gelu_uses_the_error_function(kind: str) -> None:
 
 @needs_processor
 @every_kind
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10_000), size=st.integers(-140, 124))
 def test_a_number_is_rounded_as_a_division_rounds_it(kind: str, seed: int, size: int) -> None:
     """Multiplied by one, a row comes back as its whole numbers times its scale: the stored graph divides."""

@@ -110,7 +110,7 @@ PASSES = st.lists(
 
 
 @pytest.mark.parametrize("attention", attentions(2, 32), ids=lambda one: type(one).__name__)
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10_000), passes=PASSES, back=st.integers(1, 90))
 def test_sessions_that_come_and_go_see_their_own_rows_alone(
     attention: RowAttention, seed: int, passes: list[dict[int, tuple[int, int]]], back: int
@@ -251,12 +251,12 @@ def test_no_used_block_goes_with_its_slab_or_is_given_twice(moves: list[tuple[in
 def test_sessions_of_one_model_take_the_memory_of_anothers() -> None:
     engine = OnnxEngine(SHIPPED, threads=1, max_kept_bytes=2**26)
     for model in MODELS:
-        for number in range(0, 60, 10):
+        for number in range(0, 40, 10):
             names = [f"{model}-{name}" for name in range(number, number + 10)]
             engine.label([a_request(engine, some_words(60, 1), session=name, first=50, model=model) for name in names])
         slabs = [pool.nbytes for pool in _pools(engine)]
         assert sum(slabs) <= 2**26 + sum(64 * pool.block_bytes for pool in _pools(engine)), model
-        for name in range(60):
+        for name in range(40):
             engine.forget(f"{model}-{name}")
 
 

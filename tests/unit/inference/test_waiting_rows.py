@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -47,7 +47,6 @@ class _Session:
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-@settings(max_examples=150, deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=4), st.lists(_TURNS, min_size=1, max_size=3))
 def test_each_layer_asks_the_rows_that_the_plan_says_whatever_has_waited(
     compiled: bool,

@@ -164,10 +164,6 @@ from caesura.worker.app import opened_tracer
 from caesura.worker.commands import worker
 from caesura.worker.errors import FatalError
 from caesura.worker.runtime.settings.settings import RuntimeSettings, Traces
-"""
-_OFF = (
-    _NOT_INSTALLED
-    + """
 from tests.harness.speech import speech
 from tests.harness.in_memory_world import World
 world = World()
@@ -175,32 +171,19 @@ world.send(*speech("ann", 30))
 with opened_tracer(RuntimeSettings()) as tracer:
     world.worker(tracer=tracer).settle()
 print(len(world.segments()) > 1, "caesura.worker.telemetry.traces" in sys.modules)
-"""
-)
-_ON = (
-    _NOT_INSTALLED
-    + """
 try:
     with opened_tracer(RuntimeSettings(traces=Traces.OTLP)):
         pass
 except FatalError as error:
     print(error)
 """
-)
 
 
-def _python(program: str) -> str:
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+def test_opentelemetry_is_imported_for_traces_alone_and_named_where_it_is_missing() -> None:
+    command = [sys.executable, "-c", _NOT_INSTALLED]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
-def test_without_traces_opentelemetry_is_not_imported() -> None:
-    assert _python(_OFF) == "True False"
-
-
-def test_traces_without_opentelemetry_are_refused_by_name() -> None:
-    assert _python(_ON) == "worker.traces needs the extra traces: no module opentelemetry"
+    assert done.stdout == "True False\nworker.traces needs the extra traces: no module opentelemetry\n"
 
 
 @pytest.mark.parametrize(("limit", "links"), [(None, 201), ("5", 5)])

@@ -35,7 +35,7 @@ def _expected(out: OutSegment, place: int, events: list[Timed]) -> tuple[str, ..
     return tuple(found)
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(data=st.data(), speech=speeches, chosen=rules, segmenter=segmenters)
 def test_a_segment_has_its_events_contexts_however_often_stored(
     data: st.DataObject, speech: list[Said], chosen: DecodingRules, segmenter: SegmenterFactory
