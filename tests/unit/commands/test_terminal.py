@@ -271,8 +271,7 @@ def shell(line: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_reader_that_has_enough_is_no_failure() -> None:
     done = shell("caesura settings --markdown | head -1")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert len(done.stdout.splitlines()) == 1
+    assert (done.returncode, done.stdout, done.stderr) == (0, "# Settings\n", "")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no disk that is always full")
@@ -329,8 +328,15 @@ def test_text_in_another_script_than_its_languages_is_said(terminal: Terminal, t
     assert done.err.count("did you mean --lang zh?") == 1
 
 
-@pytest.mark.parametrize("said", ["привет как дела", "مرحبا كيف حالك", "안녕하세요 여러분 오늘은"])
-@pytest.mark.parametrize("lang", ["en", "en-GB", "zh", "ru"])
+@pytest.mark.parametrize(
+    ("said", "lang"),
+    [
+        ("привет как дела", "en-GB"),
+        ("مرحبا كيف حالك", "en"),
+        ("안녕하세요 여러분 오늘은", "zh"),
+        ("привет как дела", "ru"),
+    ],
+)
 def test_text_in_a_script_that_no_model_was_trained_on_is_said_and_comes_out(
     terminal: Terminal, tmp_path: Path, said: str, lang: str
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -269,7 +270,6 @@ def test_no_foreign_name_is_taken_for_a_setting(name: str) -> None:
 
 
 BROKER_FLAGS = {"kafka.bootstrap_servers": "broker:9092"}
-TWO_NODES = {"redis.topology": "cluster"}
 
 
 def flags(given: dict[str, str]) -> SettingSources:
@@ -300,16 +300,6 @@ def test_a_secret_is_taken_as_it_stands_less_one_line_break_at_its_end(password:
         assert load_settings(flags({"redis.password": text})).redis.password == password
 
 
-def test_a_line_break_of_windows_is_one_line_break() -> None:
-    assert load_settings(flags({"redis.password": "open sesame\r\n"})).redis.password == "open sesame"
-    assert load_settings(flags({"redis.password": "open sesame\n\n"})).redis.password == "open sesame\n"
-
-
-def test_an_empty_secret_counts_as_unset() -> None:
-    assert load_settings(flags({"redis.password": ""})).redis.password is None
-    assert load_settings(flags({"redis.password": "\n"})).redis.password is None
-
-
 @pytest.mark.parametrize("token", [" open sesame", "open sesame "])
 def test_a_token_that_no_header_could_carry_is_refused_and_not_quoted(token: str) -> None:
     told = refusal_of_flags({"serve.token": token})
@@ -317,45 +307,32 @@ def test_a_token_that_no_header_could_carry_is_refused_and_not_quoted(token: str
     assert "sesame" not in told
 
 
-@pytest.mark.parametrize("text", ["{deployment", "[1]", '{"a": 1}'])
-def test_scalar_settings_are_never_read_as_json(text: str) -> None:
-    assert load_settings(flags({"worker.models_dir": text})).worker.models_dir == text
-
-
-def test_blanks_around_what_is_no_secret_do_not_count() -> None:
-    read = load_settings(flags({"redis.username": " worker ", "redis.password": "x", "worker.ordinal": " 7\n"}))
-    assert (read.redis.username, read.worker.ordinal) == ("worker", 7)
-
-
 @pytest.mark.parametrize(
-    ("text", "addresses"),
+    ("setting", "text", "value"),
     [
-        ("[fd00::1]:6379", ("[fd00::1]:6379",)),
-        ("[fd00::1]:6379, [fe80::1%eth0]:6380", ("[fd00::1]:6379", "[fe80::1%eth0]:6380")),
-        ('["[fd00::1]:6379"]', ("[fd00::1]:6379",)),
-        ('["[fd00::1]:6379", "cache:6379"]', ("[fd00::1]:6379", "cache:6379")),
+        ("redis.password", "open sesame\r\n", "open sesame"),
+        ("redis.password", "open sesame\n\n", "open sesame\n"),
+        ("redis.password", "", None),
+        ("redis.password", "\n", None),
+        ("redis.username", " worker ", "worker"),
+        ("worker.ordinal", " 7\n", 7),
+        *(("worker.models_dir", text, text) for text in ("{deployment", "[1]", '{"a": 1}')),
+        ("kafka.bootstrap_servers", "[fd00::1]:9092,[fd00::2]:9092", "[fd00::1]:9092,[fd00::2]:9092"),
+        ("redis.addresses", "[fd00::1]:6379", ("[fd00::1]:6379",)),
+        ("redis.addresses", "[fd00::1]:6379, [fe80::1%eth0]:6380", ("[fd00::1]:6379", "[fe80::1%eth0]:6380")),
+        ("redis.addresses", '["[fd00::1]:6379"]', ("[fd00::1]:6379",)),
+        ("redis.addresses", '["[fd00::1]:6379", "cache:6379"]', ("[fd00::1]:6379", "cache:6379")),
+        ("worker.own_fillers", "[laughter]", ("[laughter]",)),
+        ("worker.own_fillers", "{um}, uh", ("{um}", "uh")),
+        ("worker.own_fillers", '["so, well", "[laughter]", "a ] and ["]', ("so, well", "[laughter]", "a ] and [")),
+        ("worker.own_fillers", "[]", ()),
     ],
 )
-def test_a_list_may_begin_with_an_address_in_brackets(text: str, addresses: tuple[str, ...]) -> None:
-    assert load_settings(flags(TWO_NODES | {"redis.addresses": text})).redis.addresses == addresses
-
-
-def test_brokers_may_have_addresses_in_brackets() -> None:
-    brokers = "[fd00::1]:9092,[fd00::2]:9092"
-    assert load_settings(flags({"kafka.bootstrap_servers": brokers})).kafka.bootstrap_servers == brokers
-
-
-@pytest.mark.parametrize(
-    ("text", "fillers"),
-    [
-        ("[laughter]", ("[laughter]",)),
-        ("{um}, uh", ("{um}", "uh")),
-        ('["so, well", "[laughter]", "a ] and ["]', ("so, well", "[laughter]", "a ] and [")),
-        ("[]", ()),
-    ],
-)
-def test_an_item_may_hold_what_json_is_made_of(text: str, fillers: tuple[str, ...]) -> None:
-    assert load_settings(flags({"worker.own_fillers": text})).worker.own_fillers == fillers
+def test_blanks_brackets_and_line_breaks_mean_what_the_setting_holds(setting: str, text: str, value: object) -> None:
+    """A secret loses one line break, other text its blanks; only a list may be JSON, and it may begin otherwise."""
+    more = {"redis.password": "x"} if setting == "redis.username" else {}
+    more |= {"redis.topology": "cluster"} if setting == "redis.addresses" else {}
+    assert attrgetter(setting)(load_settings(flags(more | {setting: text}))) == value
 
 
 @pytest.mark.parametrize("text", ['["um", "uh"', "['um', 'uh']", "[um, uh]", "[", '["um" "uh"]', '[{"a": 1]'])
