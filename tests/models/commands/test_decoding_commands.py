@@ -124,14 +124,7 @@ def run(bench_folder: Path, *words: str) -> str:
 
 def test_models_of_closed_corpora_are_not_exported_as_shipped(bench_folder: Path) -> None:
     shipped = bench_folder / "shipped"
-    asked = [
-        "--checkpoint",
-        str(bench_folder / "tiny.pt"),
-        "--version",
-        "1",
-        "--corpora",
-        str(bench_folder),
-    ]
+    asked = ["--checkpoint", str(bench_folder / "tiny.pt"), "--version", "1", "--corpora", str(bench_folder)]
     refused = run(bench_folder, "export", *asked, "--shipped", str(shipped))
     assert "learnt from ted, which no shipped model may" in refused
     assert not shipped.exists()
@@ -155,13 +148,7 @@ def test_a_small_model_is_exported_beside_the_language_s_own_and_is_not_active(
         "--small",
     ]
     done = run(
-        bench_folder,
-        "export",
-        *asked,
-        "--shipped",
-        str(bench_folder / "shipped"),
-        "--fp32",
-        str(bench_folder / "fp32"),
+        bench_folder, "export", *asked, "--shipped", str(bench_folder / "shipped"), "--fp32", str(bench_folder / "fp32")
     )
     assert done.startswith("0: "), done
     models = {one.folder.name: one.manifest for one in read_models_folder(bench_folder / "shipped")}
@@ -174,43 +161,19 @@ def test_a_checkpoint_tells_what_it_and_its_start_learnt_from(bench_folder: Path
     sizes = ["--max-words", "300", "--max-pieces", "600", "--threads", "1"]
     places = ["--data", str(bench_folder / "data"), "--corpus", "ami", "--corpus", "swda"]
     trained = run(
-        bench_folder,
-        "train",
-        "--network",
-        "word-cnn",
-        *places,
-        *sizes,
-        "--checkpoint",
-        str(bench_folder / "one.pt"),
+        bench_folder, "train", "--network", "word-cnn", *places, *sizes, "--checkpoint", str(bench_folder / "one.pt")
     )
     assert trained.startswith("0: "), trained
     assert learnt_from(bench_folder / "one.pt") == ("ami", "swda")
-    again = [
-        "--start",
-        str(bench_folder / "one.pt"),
-        "--checkpoint",
-        str(bench_folder / "two.pt"),
-    ]
+    again = ["--start", str(bench_folder / "one.pt"), "--checkpoint", str(bench_folder / "two.pt")]
     run(bench_folder, "train", "--network", "word-cnn", *places[:4], *sizes, *again)
     assert learnt_from(bench_folder / "two.pt") == ("ami", "swda")
 
 
 def test_a_missing_file_is_named_and_refused(bench_folder: Path) -> None:
     gone = str(bench_folder / "gone.pt")
-    places = [
-        "--data",
-        str(bench_folder / "data"),
-        "--corpus",
-        "ami",
-        "--corpus",
-        "ted",
-        "--corpus",
-        "rev16",
-    ]
-    for asked in (
-        ["train"],
-        ["label", "--teacher", str(bench_folder / "tiny.pt"), "--taught", str(bench_folder)],
-    ):
+    places = ["--data", str(bench_folder / "data"), "--corpus", "ami", "--corpus", "ted", "--corpus", "rev16"]
+    for asked in (["train"], ["label", "--teacher", str(bench_folder / "tiny.pt"), "--taught", str(bench_folder)]):
         assert "has no packed text of ted, rev16: prepare packs it" in run(bench_folder, *asked, *places)
     for command, option in (("train", "--start"), ("label", "--teacher"), ("evaluate", "--checkpoint")):
         refused = run(bench_folder, command, option, gone)
@@ -223,12 +186,7 @@ def test_a_checkpoint_without_its_pieces_is_refused(bench_folder: Path) -> None:
     (bench_folder / "vocab.txt").unlink()
     for command in ("evaluate", "false-stops"):
         refused = run(
-            bench_folder,
-            command,
-            "--checkpoint",
-            str(bench_folder / "tiny.pt"),
-            "--corpora",
-            str(bench_folder),
+            bench_folder, command, "--checkpoint", str(bench_folder / "tiny.pt"), "--corpora", str(bench_folder)
         )
         assert refused.startswith("2: "), refused
         assert "Invalid value for '--vocabulary'" in refused
@@ -264,13 +222,7 @@ def test_taught_unseeing_requires_labels_and_unseeing_steps(bench_folder: Path) 
 
 def test_a_model_folder_becomes_a_checkpoint_that_tells_what_it_learnt_from(bench_folder: Path) -> None:
     exported(tiny_network(), bench_folder / "shipped" / "en", int8=True)
-    asked = [
-        "restore",
-        "--models",
-        str(bench_folder / "shipped"),
-        "--checkpoint",
-        str(bench_folder / "back.pt"),
-    ]
+    asked = ["restore", "--models", str(bench_folder / "shipped"), "--checkpoint", str(bench_folder / "back.pt")]
     restored = CliRunner().invoke(app, asked)
     assert restored.output.startswith("tiny@1 -> "), restored.output
     assert learnt_from(bench_folder / "back.pt") == ("made up",)

@@ -56,7 +56,15 @@ def test_all_that_is_held_out_is_packed_by_one_command(tmp_path: Path) -> None:
     for name in CHINESE.recipe.mix.keys() - {"cs2w", "kdconv", "patterns"}:
         write_corpus(folder, name, {f"talk-{k}": talk(f"第{k}次") for k in range(80)}, language="zh")
     (tmp_path / "vocab.txt").write_text("[UNK]\n[CLS]\n", encoding="utf-8")
-    command = ["prepare", "--language", "zh", "--vocabulary", str(tmp_path / "vocab.txt"), "--held-out"]
+    command = [
+        "prepare",
+        "--language",
+        "zh",
+        "--vocabulary",
+        str(tmp_path / "vocab.txt"),
+        "--held-out",
+        "--max-words=200",
+    ]
     told = CliRunner().invoke(app, [*command, "--corpora", str(folder), "--data", str(tmp_path / "out")])
     assert told.exit_code == 0, told.output
     assert {path.stem for path in (tmp_path / "out").glob("*.npz")} == CHINESE.recipe.mix.keys()

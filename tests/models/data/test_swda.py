@@ -1,4 +1,4 @@
-""""""
+"""Switchboard's mark-up as words and tags; tags that a text shows itself, that are put in, and of pairs."""
 
 from __future__ import annotations
 
@@ -148,81 +148,19 @@ def fluent_document(sentences: int) -> AlignedDocument:
     ("line", "tags"),
     [
         ("So, um, we left.", [FLUENT, B_IM, FLUENT, FLUENT]),
-        (
-            "I saw the the house.",
-            [
-                FLUENT,
-                FLUENT,
-                B_RM,
-                FLUENT,
-                FLUENT,
-            ],
-        ),
-        (
-            "We can we can wait.",
-            [B_RM, I_RM, FLUENT, FLUENT, FLUENT],
-        ),
-        (
-            "That is very very good.",
-            [
-                FLUENT,
-                FLUENT,
-                FLUENT,
-                FLUENT,
-                FLUENT,
-            ],
-        ),
-        (
-            "He had had enough.",
-            [FLUENT, FLUENT, FLUENT, FLUENT],
-        ),
-        (
-            "Uh huh, uh I know.",
-            [
-                FLUENT,
-                FLUENT,
-                B_IM,
-                FLUENT,
-                FLUENT,
-            ],
-        ),
+        ("I saw the the house.", [FLUENT, FLUENT, B_RM, FLUENT, FLUENT]),
+        ("We can we can wait.", [B_RM, I_RM, FLUENT, FLUENT, FLUENT]),
+        ("That is very very good.", [FLUENT, FLUENT, FLUENT, FLUENT, FLUENT]),
+        ("He had had enough.", [FLUENT, FLUENT, FLUENT, FLUENT]),
+        ("Uh huh, uh I know.", [FLUENT, FLUENT, B_IM, FLUENT, FLUENT]),
         ("It went on and on and on.", [FLUENT] * 7),
         ("Hours and hours and nobody came.", [FLUENT] * 6),
         ("And again and again it failed.", [FLUENT] * 6),
-        (
-            "And then and then it failed.",
-            [
-                B_RM,
-                I_RM,
-                FLUENT,
-                FLUENT,
-                FLUENT,
-                FLUENT,
-            ],
-        ),
-        (
-            "We and we and they came.",
-            [
-                B_RM,
-                I_RM,
-                FLUENT,
-                FLUENT,
-                FLUENT,
-                FLUENT,
-            ],
-        ),
-        (
-            "It was, you know, late.",
-            [FLUENT, FLUENT, B_IM, I_IM, FLUENT],
-        ),
-        (
-            "Do you know it?",
-            [FLUENT, FLUENT, FLUENT, FLUENT],
-        ),
-        (
-            "She says you know it.",
-            [FLUENT, FLUENT, UNKNOWN, UNKNOWN, FLUENT],
-        ),
+        ("And then and then it failed.", [B_RM, I_RM, FLUENT, FLUENT, FLUENT, FLUENT]),
+        ("We and we and they came.", [B_RM, I_RM, FLUENT, FLUENT, FLUENT, FLUENT]),
+        ("It was, you know, late.", [FLUENT, FLUENT, B_IM, I_IM, FLUENT]),
+        ("Do you know it?", [FLUENT, FLUENT, FLUENT, FLUENT]),
+        ("She says you know it.", [FLUENT, FLUENT, UNKNOWN, UNKNOWN, FLUENT]),
     ],
 )
 def test_only_what_the_text_itself_shows_is_tagged(line: str, tags: list[int]) -> None:
@@ -231,15 +169,7 @@ def test_only_what_the_text_itself_shows_is_tagged(line: str, tags: list[int]) -
 
 def test_a_verbatim_sentence_that_shows_a_disfluency_may_hide_more() -> None:
     tags = derive_tags(read_marks("We uh we left. It was late."), verbatim=True)
-    assert tags == [
-        UNKNOWN,
-        B_IM,
-        UNKNOWN,
-        UNKNOWN,
-        FLUENT,
-        FLUENT,
-        FLUENT,
-    ]
+    assert tags == [UNKNOWN, B_IM, UNKNOWN, UNKNOWN, FLUENT, FLUENT, FLUENT]
 
 
 def test_a_number_is_never_said_twice_or_repaired_without_a_word_between() -> None:
@@ -321,13 +251,4 @@ def test_of_two_copies_the_first_is_the_reparandum() -> None:
 def test_a_deleted_correction_is_reparandum_and_interregnum() -> None:
     words = read_marks("meet me on monday no sorry on friday")
     fluent = ["meet", "me", "on", "friday"]
-    assert _tags(words, fluent, max_words=8) == [
-        FLUENT,
-        FLUENT,
-        B_RM,
-        I_RM,
-        B_IM,
-        I_IM,
-        FLUENT,
-        FLUENT,
-    ]
+    assert _tags(words, fluent, max_words=8) == [FLUENT, FLUENT, B_RM, I_RM, B_IM, I_IM, FLUENT, FLUENT]

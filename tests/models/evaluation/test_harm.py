@@ -175,9 +175,9 @@ def test_the_table_pairs_models_at_each_rate_and_adds_the_texts_up() -> None:
 
 def test_the_command_scores_a_folder_s_english_model_on_held_out_text(tmp_path: Path) -> None:
     said = "We looked at the numbers this morning, and I think they are fine. What do you think? Let me know tomorrow. "
-    write_corpus(tmp_path, "crd3", {f"talk-{number}": said * 5 for number in range(120)})
+    write_corpus(tmp_path, "crd3", {f"talk-{number}": said * 5 for number in range(60)})
     command = ["misheard", "--models", str(SHIPPED), "--corpora", str(tmp_path), "--corpus", "crd3"]
-    ran = CliRunner().invoke(app, [*command, "--max-words", "400", "--rate", "0", "--rate", "0.6", "--threads", "1"])
+    ran = CliRunner().invoke(app, [*command, "--max-words", "200", "--rate", "0", "--rate", "0.6", "--threads", "1"])
     assert ran.exit_code == 0, ran.output
     rows = [line.split("|") for line in ran.output.splitlines() if line.startswith("| crd3")]
     assert [row[2].strip() for row in rows] == ["0", "60"]

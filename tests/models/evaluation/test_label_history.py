@@ -128,8 +128,6 @@ TEXTS = {
     "en": (
         """so what we saw in the first week was that nobody used the lift i mean not even the people on the top floor
         and when we asked them why they said well it takes too long you know""",
-        """do you want to take the early train or uh the late one because if it is the early one then we should leave
-        now otherwise there is time for a coffee and perhaps a sandwich don't you think""",
         """the bridge was closed on monday on tuesday it was open again but only for bicycles which made my neighbour
         very happy and his brother who drives a lorry rather less so did they ask anybody no they did not""",
     ),

@@ -40,16 +40,12 @@ def failing() -> dict[tuple[str, str], tuple[str, ...]]:
     return {(one.case.language, one.case.line): one.faults for one in outcomes if one.faults}
 
 
-def test_the_shipped_models_pass_the_regression_list(
-    failing: dict[tuple[str, str], tuple[str, ...]],
-) -> None:
+def test_the_shipped_models_pass_the_regression_list(failing: dict[tuple[str, str], tuple[str, ...]]) -> None:
     broken = {line: faults for line, faults in failing.items() if line not in read_known_failures()}
     assert not broken, f"if a new model may break these, write them down: {REWRITE}"
 
 
-def test_known_failures_lists_only_current_failures(
-    failing: dict[tuple[str, str], tuple[str, ...]],
-) -> None:
+def test_known_failures_lists_only_current_failures(failing: dict[tuple[str, str], tuple[str, ...]]) -> None:
     assert not read_known_failures() - set(failing), f"fixed, or no longer on the list: {REWRITE}"
 
 

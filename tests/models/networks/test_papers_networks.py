@@ -305,8 +305,7 @@ def test_a_trained_sapr_labels_through_the_engine_that_the_others_have(tmp_path:
 
 @pytest.mark.parametrize("look_ahead", [(0, 0, 0), (0, 0, 4), (1, 1, 2), (3, 0, 1)])
 @pytest.mark.parametrize("look_back", [None, 4])
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("positions", "seed"), [("sinusoidal", 0), ("learned", 1)])
 def test_the_scores_are_those_of_the_whole_buffer(
     look_ahead: tuple[int, ...], look_back: int | None, positions: str, seed: int
 ) -> None:

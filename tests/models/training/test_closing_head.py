@@ -18,7 +18,6 @@ from caesura.models.networks.checkpoints import learnt_from, load_network, write
 from caesura.models.networks.ct_transformer import CTTransformer
 from caesura.models.networks.full_transformer import FullTransformer
 from caesura.models.networks.mpnet import MPNet
-from caesura.models.networks.pieces import LEADING
 from caesura.models.networks.pretrained import shape_of, start_from_checkpoint
 from caesura.models.networks.task_dependency import TaskDependency, TaskDependencyConfig
 from caesura.models.training.closing_head import closing_flushes, fit_closing, with_closing
@@ -42,6 +41,16 @@ def text(sentences: int = 200, words: int = 8) -> PackedText:
         starts_sentence=np.arange(count) % words == 0,
         casing=np.zeros(count, dtype=np.int8),
     )
+
+
+def asked(tmp_path: Path, of: str, packed: PackedText | None = None) -> list[str]:
+    """Write a vocabulary and text; return the command that fits ``of`` to it."""
+    (packed or text(40)).save(tmp_path / "data" / "ami.npz")
+    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
+    return [
+        *("fit-closing", "--vocabulary", str(tmp_path / "vocab.txt"), "--of", str(tmp_path / of), "--corpus", "ami"),
+        *("--data", str(tmp_path / "data"), "--checkpoint", str(tmp_path / "made.pt")),
+    ]
 
 
 def test_a_sentence_gives_a_flush_inside_and_one_at_its_end() -> None:
@@ -128,11 +137,7 @@ def test_networks_that_cannot_have_the_head_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="settled at once"):
         with_closing(tiny_network(tiny_config(look_ahead=(0, 0))))
     write_checkpoint(tmp_path / "none.pt", tiny_network(tiny_config(look_ahead=(0, 0))), {})
-    text(40).save(tmp_path / "data" / "ami.npz")
-    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
-    asked = ["fit-closing", "--vocabulary", str(tmp_path / "vocab.txt"), "--of", str(tmp_path / "none.pt")]
-    asked += ["--corpus", "ami", "--data", str(tmp_path / "data"), "--checkpoint", str(tmp_path / "made.pt")]
-    assert "settled at once" in str(CliRunner().invoke(app, asked).exception)
+    assert "settled at once" in str(CliRunner().invoke(app, asked(tmp_path, "none.pt")).exception)
     joint = TaskDependency(
         TaskDependencyConfig(**{field.name: getattr(tiny_config(), field.name) for field in fields(tiny_config())})
     )
@@ -142,51 +147,31 @@ def test_networks_that_cannot_have_the_head_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("folder", [True, False])
 def test_the_command_fits_to_a_checkpoint_or_a_model_folder_and_tells_of_what(tmp_path: Path, *, folder: bool) -> None:
-    network = tiny_network()
-    text(40).save(tmp_path / "data" / "ami.npz")
-    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
-    of = tmp_path / "models" / "en" if folder else tmp_path / "begun.pt"
+    of = "models/en" if folder else "begun.pt"
     if folder:
-        exported(network, of, int8=True)
+        exported(tiny_network(), tmp_path / of, int8=True)
     else:
-        write_checkpoint(of, network, {"corpora": ["rev16"]})
-    asked = ["fit-closing", "--vocabulary", str(tmp_path / "vocab.txt"), "--of", str(of), "--corpus", "ami"]
-    asked += [
-        "--data",
-        str(tmp_path / "data"),
-        "--sentences",
-        "10",
-        "--constants",
-        "0,-1,0",
-        "--checkpoint",
-        str(tmp_path / "made.pt"),
-    ]
-    told = CliRunner().invoke(app, asked)
+        write_checkpoint(tmp_path / of, tiny_network(), {"corpora": ["rev16"]})
+    command = [*asked(tmp_path, of), "--sentences", "10"]
+    told = CliRunner().invoke(app, [*command, "--constants", "0,-1,0"])
     assert told.exit_code == 0, told.output
     assert "20 flushes of 1 corpora" in told.output
     assert load_network(tmp_path / "made.pt").config.closing
     assert learnt_from(tmp_path / "made.pt")[-1] == "ami"
-    few = [*asked[:-1], str(tmp_path / "other.pt"), "--constants", "0,1"]
+    few = [*command, "--checkpoint", str(tmp_path / "other.pt"), "--constants", "0,1"]
     assert "there are 3 marks, not 2" in CliRunner().invoke(app, few).output
-    assert "is there already" in str(CliRunner().invoke(app, asked).exception)
+    assert "is there already" in str(CliRunner().invoke(app, command).exception)
 
 
 def test_text_without_a_known_end_is_refused(tmp_path: Path) -> None:
     packed = text(40)
     packed.punctuation[:] = -1
-    packed.save(tmp_path / "data" / "ami.npz")
-    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
     write_checkpoint(tmp_path / "begun.pt", tiny_network(), {})
-    asked = ["fit-closing", "--vocabulary", str(tmp_path / "vocab.txt"), "--of", str(tmp_path / "begun.pt")]
-    asked += ["--corpus", "ami", "--data", str(tmp_path / "data"), "--checkpoint", str(tmp_path / "made.pt")]
-    assert "no sentence of ami ends with a mark" in str(CliRunner().invoke(app, asked).exception)
+    command = asked(tmp_path, "begun.pt", packed)
+    assert "no sentence of ami ends with a mark" in str(CliRunner().invoke(app, command).exception)
 
 
 def test_a_folder_that_is_no_models_is_refused(tmp_path: Path) -> None:
-    text(40).save(tmp_path / "data" / "ami.npz")
-    (tmp_path / "vocab.txt").write_text(LEADING + "\n", encoding="utf-8")
     (tmp_path / "models" / "other").mkdir(parents=True)
     exported(tiny_network(), tmp_path / "models" / "en", int8=True)
-    asked = ["fit-closing", "--vocabulary", str(tmp_path / "vocab.txt"), "--of", str(tmp_path / "models" / "other")]
-    asked += ["--corpus", "ami", "--data", str(tmp_path / "data"), "--checkpoint", str(tmp_path / "made.pt")]
-    assert "is no model's folder" in CliRunner().invoke(app, asked).output
+    assert "is no model's folder" in CliRunner().invoke(app, asked(tmp_path, "models/other")).output

@@ -338,15 +338,26 @@ def test_where_too_little_was_read_nothing_is_said() -> None:
     assert [bool(row.any()) for row in said] == [False] * 10 + [True] * 8
 
 
+def with_a_reader(folder: Path, command: str, *options: object) -> list[str]:
+    """Write a text, a vocabulary and empty weights; return the command that has a reader of those weights."""
+    told("we saw and left " * 20, ([0] * 3 + [2]) * 20).save(folder / "data/crd3.npz")
+    (folder / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
+    (folder / "weights.gguf").write_bytes(b"")
+    asked = [command, "--vocabulary", folder / "vocab.txt", "--reader", folder / "weights.gguf", *options]
+    return [str(one) for one in asked]
+
+
+def label_unseeing(folder: Path) -> list[str]:
+    return with_a_reader(
+        folder, "label-unseeing", "--data", folder / "data", "--taught", folder / "taught", "--corpus", "crd3"
+    )
+
+
 def test_labels_are_written_of_the_words_read_and_old_ones_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("caesura.models.training.causal_reader.opened_reader", lambda *_, **__: Sure())
-    told("we saw and left " * 20, ([0] * 3 + [2]) * 20).save(tmp_path / "data/crd3.npz")
-    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
-    (tmp_path / "weights.gguf").write_bytes(b"")
-    asked = ["label-unseeing", "--vocabulary", str(tmp_path / "vocab.txt"), "--reader", str(tmp_path / "weights.gguf")]
-    asked += ["--data", str(tmp_path / "data"), "--taught", str(tmp_path / "taught"), "--corpus", "crd3"]
+    asked = label_unseeing(tmp_path)
     assert CliRunner().invoke(app, [*asked, "--max-words", "60"]).exit_code == 0
     rows = np.load(tmp_path / "taught/crd3.npy")
     assert [bool(row.any()) for row in rows] == [False] * 10 + [True] * 50 + [False] * 20
@@ -357,12 +368,7 @@ def test_labels_are_written_of_the_words_read_and_old_ones_kept(
 
 def test_a_missing_package_for_weights_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "transformers", None)
-    told("we saw", [0, 0]).save(tmp_path / "data/crd3.npz")
-    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
-    (tmp_path / "weights.gguf").write_bytes(b"")
-    asked = ["label-unseeing", "--vocabulary", str(tmp_path / "vocab.txt"), "--reader", str(tmp_path / "weights.gguf")]
-    asked += ["--data", str(tmp_path / "data"), "--taught", str(tmp_path / "taught"), "--corpus", "crd3"]
-    refused = CliRunner().invoke(app, asked)
+    refused = CliRunner().invoke(app, label_unseeing(tmp_path))
     assert refused.exit_code == 2
     assert "pip install" in refused.output
 
@@ -380,10 +386,7 @@ def test_a_flush_s_last_word_is_read_after_the_marks_that_the_network_set() -> N
 
 
 def test_a_reader_is_asked_of_english_alone(tmp_path: Path) -> None:
-    (tmp_path / "vocab.txt").write_text("\n".join(VOCABULARY) + "\n", encoding="utf-8")
-    (tmp_path / "weights.gguf").write_bytes(b"")
-    asked = ["stop-line", "--vocabulary", str(tmp_path / "vocab.txt"), "--corpora", str(tmp_path), "--language", "zh"]
-    asked += ["--checkpoint", str(tmp_path / "weights.gguf"), "--reader", str(tmp_path / "weights.gguf")]
-    refused = CliRunner().invoke(app, asked)
+    options = ("--corpora", tmp_path, "--language", "zh", "--checkpoint", tmp_path / "weights.gguf")
+    refused = CliRunner().invoke(app, with_a_reader(tmp_path, "stop-line", *options))
     assert refused.exit_code == 2
     assert "reads English" in refused.output

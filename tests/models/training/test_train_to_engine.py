@@ -32,12 +32,7 @@ def test_torch_fp32_and_int8_agree_and_int8_does_not_depend_on_the_batch(positio
     large = exported(network, tmp_path / "fp32", int8=False)
     small = exported(network, tmp_path / "int8", int8=True)
     parity = check_parity(
-        network,
-        tmp_path / "fp32" / large.weights,
-        tmp_path / "int8" / small.weights,
-        buffers(64),
-        tokenizer(),
-        LEADING,
+        network, tmp_path / "fp32" / large.weights, tmp_path / "int8" / small.weights, buffers(64), tokenizer(), LEADING
     )
     assert parity.words > 500
     assert parity.fp32_largest_difference < 1e-3
@@ -50,12 +45,7 @@ def test_the_gate_shuts_where_the_exported_network_is_another_one(tmp_path: Path
     ours, other = tiny_network(seed=1), tiny_network(seed=2)
     large, small = exported(other, tmp_path / "fp32", int8=False), exported(other, tmp_path / "int8", int8=True)
     parity = check_parity(
-        ours,
-        tmp_path / "fp32" / large.weights,
-        tmp_path / "int8" / small.weights,
-        buffers(16),
-        tokenizer(),
-        LEADING,
+        ours, tmp_path / "fp32" / large.weights, tmp_path / "int8" / small.weights, buffers(16), tokenizer(), LEADING
     )
     assert parity.failures
 

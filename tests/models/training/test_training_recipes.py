@@ -92,9 +92,7 @@ def test_training_does_not_go_on_from_another_kind_of_network(tmp_path: Path) ->
         train(made("full"), packed(), PLAN, tmp_path / "checkpoint.pt")
 
 
-def test_training_resumes_only_under_the_same_mask(
-    tmp_path: Path,
-) -> None:
+def test_training_resumes_only_under_the_same_mask(tmp_path: Path) -> None:
     checkpoint, short = tmp_path / "checkpoint.pt", replace(PLAN, max_words=1)
     train(made("ct"), packed(), short, checkpoint)
     with pytest.raises(ValueError, match=r"another network than was asked for: its look_back None"):

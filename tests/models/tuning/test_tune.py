@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 
 import msgspec
 import pytest
@@ -35,21 +36,18 @@ from tests.harness.models.networks import LEADING, VOCABULARY, document, exporte
 from tests.harness.models.own_texts import write_files, write_folder
 
 
-@pytest.fixture
-def start(tmp_path: Path) -> Path:
-    return untaught(tmp_path)
-
-
-def untaught(folder: Path) -> Path:
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a models folder with one tiny model that knows nothing."""
+    folder = tmp_path_factory.mktemp("start")
     torch.manual_seed(1)
-    exported(CTTransformer(tiny_config()), folder / "start" / "en", int8=True)
-    return folder / "start"
+    exported(CTTransformer(tiny_config()), folder / "en", int8=True)
+    return folder
 
 
 def tune(start: Path, text: Path, out: Path, *options: str) -> Result:
     fixed = ("--language", "en", "--models", str(start), "--out", str(out), "--threads", "1")
-    return CliRunner().invoke(app, ["tune", str(text), *fixed, "--learning-rate", "0.003", *options])
+    return CliRunner().invoke(app, ["tune", str(text), *fixed, "--learning-rate", "0.006", *options])
 
 
 def overall(result: Result, when: str) -> float:
@@ -62,11 +60,11 @@ def looks(out: Path) -> list[float]:
 
 
 @pytest.fixture(scope="module")
-def learnt(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
+def learnt(start: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     """Return a folder with a text and the models of a tune that learnt it, and what the tune said."""
     folder = tmp_path_factory.mktemp("learnt")
-    asked = ("--id", "mine", "--version", "2", "--epochs", "12")
-    done = tune(untaught(folder), write_folder(folder / "text"), folder / "out", *asked)
+    asked = ("--id", "mine", "--version", "2", "--epochs", "6")
+    done = tune(start, write_folder(folder / "text"), folder / "out", *asked)
     assert done.exit_code == 0, done.output
     return folder, done
 
@@ -85,9 +83,20 @@ def test_a_tune_learns_the_marks_and_leaves_a_folder_that_a_worker_loads(learnt:
     assert tuned.manifest.licence == "CC0-1.0"
 
 
-def test_a_share_of_the_weights_begun_at_is_kept_without_training_again(start: Path, tmp_path: Path) -> None:
-    out, text = tmp_path / "out", write_folder(tmp_path / "text")
-    assert tune(start, text, out, "--epochs", "2").exit_code == 0
+@pytest.fixture(scope="module")
+def whole(start: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Result]:
+    """Return a text, the folder of a tune on it that went through both its epochs, and what the tune said."""
+    folder = tmp_path_factory.mktemp("whole")
+    text, out = write_folder(folder / "text"), folder / "out"
+    done = tune(start, text, out, "--epochs", "2")
+    assert done.exit_code == 0, done.output
+    return text, out, done
+
+
+def test_a_share_of_the_weights_begun_at_is_kept_without_training_again(
+    start: Path, whole: tuple[Path, Path, Result]
+) -> None:
+    text, out, _ = whole
     looked = (out / "looks.json").read_bytes()
     again = tune(start, text, out, "--epochs", "2", "--kept", "0.75")
     assert again.exit_code == 0, again.output
@@ -106,14 +115,13 @@ def test_a_share_of_the_weights_begun_at_is_kept_without_training_again(start: P
 
 def test_models_of_other_languages_come_along_and_the_licence_too(start: Path, tmp_path: Path) -> None:
     manifest = json.loads((start / "en" / "manifest.json").read_text()) | {"id": "other", "language": "xx"}
-    for file in (start / "en").iterdir():
-        write_to = start / "xx" / file.name
-        write_to.parent.mkdir(exist_ok=True)
-        write_to.write_bytes(file.read_bytes())
-    (start / "xx" / "manifest.json").write_text(json.dumps(manifest))
-    (start / "en" / "LICENSE.md").write_text("Share alike.")
+    models = tmp_path / "start"
+    for language in ("en", "xx"):
+        copytree(start / "en", models / language)
+    (models / "xx" / "manifest.json").write_text(json.dumps(manifest))
+    (models / "en" / "LICENSE.md").write_text("Share alike.")
     out = tmp_path / "out"
-    assert tune(start, write_folder(tmp_path / "text"), out, "--epochs", "1").exit_code == 0
+    assert tune(models, write_folder(tmp_path / "text"), out, "--epochs", "1").exit_code == 0
     served = {(one.manifest.name, one.manifest.active) for one in read_models_folder(out / "models")}
     assert served == {("tiny-own@1", True), ("tiny@1", False), ("other@1", True)}
     assert (out / "models" / "tiny-own-1" / "LICENSE.md").read_text() == "Share alike."
@@ -149,18 +157,17 @@ def test_a_watcher_ends_after_so_many_looks_without_a_gain_and_keeps_the_best(tm
 
 
 def test_a_tune_that_was_stopped_goes_on_where_it_was(
-    start: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    start: Path, whole: tuple[Path, Path, Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = write_folder(tmp_path / "text")
-    whole, separated = tmp_path / "whole", tmp_path / "separated"
-    assert tune(start, text, whole, "--epochs", "2").exit_code == 0
+    text, at_once, _ = whole
+    separated = tmp_path / "separated"
     with monkeypatch.context() as patch:
         patch.setattr(tuning, "read_network", stopping_after(4))
         assert isinstance(tune(start, text, separated, "--epochs", "2").exception, SystemExit | KeyboardInterrupt)
-    assert 1 < len(looks(separated)) < len(looks(whole))
+    assert 1 < len(looks(separated)) < len(looks(at_once))
     assert tune(start, text, separated, "--epochs", "2").exit_code == 0
-    assert looks(separated) == looks(whole)
-    ours, theirs = load_network(separated / "best.pt").state_dict(), load_network(whole / "best.pt").state_dict()
+    assert looks(separated) == looks(at_once)
+    ours, theirs = load_network(separated / "best.pt").state_dict(), load_network(at_once / "best.pt").state_dict()
     for name, weights in ours.items():
         assert torch.allclose(weights, theirs[name], atol=1e-5), name
 
@@ -183,23 +190,23 @@ def stopping_after(steps: int) -> object:
     return read
 
 
-def test_a_tune_that_has_ended_is_not_trained_again(start: Path, tmp_path: Path) -> None:
-    text, out = write_folder(tmp_path / "text"), tmp_path / "out"
-    first = tune(start, text, out, "--epochs", "1")
+def test_a_tune_that_has_ended_is_not_trained_again(start: Path, whole: tuple[Path, Path, Result]) -> None:
+    text, out, first = whole
     trained = (out / "best.pt").stat().st_mtime_ns
-    again = tune(start, text, out, "--epochs", "1", "--version", "3")
+    again = tune(start, text, out, "--epochs", "2", "--version", "3")
     assert (out / "best.pt").stat().st_mtime_ns == trained
     assert overall(again, "after") == overall(first, "after")
     assert {one.manifest.name for one in read_models_folder(out / "models")} == {"tiny@1", "tiny-own@3"}
 
 
-def test_a_folder_of_another_tune_or_of_anything_else_is_left_alone(start: Path, tmp_path: Path) -> None:
-    text, out = write_folder(tmp_path / "text"), tmp_path / "out"
-    assert tune(start, text, out, "--epochs", "1").exit_code == 0
-    other = tune(start, text, out, "--epochs", "2")
+def test_a_folder_of_another_tune_or_of_anything_else_is_left_alone(
+    start: Path, whole: tuple[Path, Path, Result], tmp_path: Path
+) -> None:
+    text, out, _ = whole
+    other = tune(start, text, out, "--epochs", "1")
     assert "begun with other values of epochs" in str(other.exception)
-    write_files(text, {"talk-0.txt": "We left, today. " * 200 + "\nIs it?\n"})
-    assert "other values of text" in str(tune(start, text, out, "--epochs", "1").exception)
+    another = write_files(copytree(text, tmp_path / "text"), {"talk-0.txt": "We left, today. " * 200 + "\nIs it?\n"})
+    assert "other values of text" in str(tune(start, another, out, "--epochs", "2").exception)
     home = write_files(tmp_path / "home", {"models/precious": "Mine."})
     assert "is not empty and holds no tune" in str(tune(start, text, home).exception)
     assert (home / "models" / "precious").read_text() == "Mine."
@@ -268,10 +275,7 @@ def said(before: int, after: int, tmp_path: Path) -> str:
             int8_batch_labels_differing=0,
         ),
         looks=(Look(share=0.0, loss=0.5), Look(share=0.5, loss=0.2), Look(share=1.0, loss=0.3)),
-        figures=[
-            *figures("before", SESSIONS, labels(before), "en"),
-            *figures("after", SESSIONS, labels(after), "en"),
-        ],
+        figures=[*figures("before", SESSIONS, labels(before), "en"), *figures("after", SESSIONS, labels(after), "en")],
         changed_tags=changed_tags(labels(before), labels(after)),
     )
     return report(tuned, tmp_path)
@@ -306,7 +310,7 @@ def test_a_tune_keeps_the_third_head_and_learns_how_the_text_writes_words(tmp_pa
     for file in text.glob("*.txt"):
         file.write_text(file.read_text().replace("bird", "Bird").replace(" dog", " DOG"))
     options = ["--language", "en", "--models", str(tmp_path / "start"), "--out", str(tmp_path / "out")]
-    options += ["--threads", "1", "--learning-rate", "0.005", "--epochs", "14", "--id", "mine", "--version", "2"]
+    options += ["--threads", "1", "--learning-rate", "0.01", "--epochs", "7", "--id", "mine", "--version", "2"]
     done = CliRunner().invoke(app, ["tune", str(text), *options])
     assert done.exit_code == 0, done.output
 

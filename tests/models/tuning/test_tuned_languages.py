@@ -57,7 +57,7 @@ def tuned_after(
         [
             *("tune", str(write_files(folder / "text", texts)), "--language", language, "--threads", "1"),
             *("--models", str(start), "--out", str(folder / "out")),
-            *("--learning-rate", "0.003", "--epochs", "12"),
+            *("--learning-rate", "0.006", "--epochs", "6"),
         ],
     )
     assert done.exit_code == 0, done.output
@@ -68,11 +68,7 @@ def tuned_after(
 def chinese_sentence(rng: random.Random) -> str:
     who, what = rng.choice(("我们", "你们", "他")), rng.choice(("猫", "狗", "鸟"))
     return rng.choice(
-        (
-            f"今天{who}去北京、上海，看见{what}了。",
-            f"明天{who}来吗？",
-            f"{who}喜欢{what}，{what}来吃饭了。",
-        )
+        (f"今天{who}去北京、上海，看见{what}了。", f"明天{who}来吗？", f"{who}喜欢{what}，{what}来吃饭了。")
     )
 
 
