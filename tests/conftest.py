@@ -6,15 +6,21 @@ import importlib.util
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
-from tests.harness.parts.kafka_part import Kafka, find_kafka, unique
+from tests.harness.parts.certificates import Certificates, make_certificates
+from tests.harness.parts.kafka_broker import KafkaProcess
+from tests.harness.parts.kafka_part import Kafka, OwnKafka, running_kafka, unique
 from tests.harness.parts.lookup import NotFound, in_ci, missing
 from tests.harness.parts.redis_part import RedisServer, find_redis
+from tests.harness.parts.secured_parts import SecuredKafka, secured_kafka
+from tests.harness.parts.shared import shared
 from tests.harness.real_world import close_all
 
 _REAL_PARTS = ("kafka", "redis")
@@ -52,7 +58,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 Part = TypeVar("Part")
 
-_MARKED_BY_FIXTURE = {"kafka": "kafka", "redis_of_the_run": "redis"}
+_MARKED_BY_FIXTURE = {"kafka": "kafka", "own_kafka": "kafka", "guarded_kafka": "kafka", "redis_of_the_run": "redis"}
 _TORCH_FOLDERS = {"models", "torch"}
 """Folders under tests/ whose tests need the train extra."""
 _FUZZ = "test_two_thousand_bad_messages_disturb_no_good_session"
@@ -70,6 +76,13 @@ _REMEDIES = {
 
 
 _left_for_want_of_torch: list[str] = []
+_of_the_run = ExitStack()
+"""What other processes of the run may use longer than this one: it is ended when no test's time-out runs any more."""
+
+
+def pytest_sessionfinish() -> None:
+    """End what the processes of a run share."""
+    _of_the_run.close()
 
 
 def pytest_configure() -> None:
@@ -113,11 +126,38 @@ def _found(find: Callable[[], Part]) -> Part:
 
 
 @pytest.fixture(scope="session")
-def kafka() -> Iterator[Kafka]:
-    """A real Apache Kafka, one a process of a test run."""
-    broker = _found(find_kafka)
-    yield broker
-    broker.close()
+def folder_of_the_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of this test run share, and no other run."""
+    folder = tmp_path_factory.getbasetemp()
+    return folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+
+
+@pytest.fixture(scope="session")
+def kafka(folder_of_the_run: Path) -> Kafka:
+    """A real Apache Kafka, one a test run."""
+    broker = shared(folder_of_the_run, "kafka", running_kafka)
+    return Kafka(_found(partial(_of_the_run.enter_context, broker)))
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    return make_certificates(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture(scope="session")
+def guarded_kafka(certificates: Certificates) -> Iterator[SecuredKafka]:
+    """A real Apache Kafka with TLS, users and ACLs, one a process of a test run."""
+    with secured_kafka(certificates) as secured:
+        yield secured
+
+
+@pytest.fixture(scope="session")
+def own_kafka() -> Iterator[OwnKafka]:
+    """A broker of this process that a test may stop; as brokers do by default, it makes topics on request."""
+    process = _found(partial(KafkaProcess, settings="auto.create.topics.enable=true\n"))
+    with closing(OwnKafka(process)) as broker:
+        process.start()
+        yield broker
 
 
 @pytest.fixture(scope="session")

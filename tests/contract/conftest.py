@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from typing import Literal, cast
 
 import pytest
 
-from caesura.worker.embedded.guarded_process import free_port
 from tests.harness.clusters import Cluster, InMemoryCluster, RealCluster
-from tests.harness.parts.kafka_broker import require_jars
-from tests.harness.parts.kafka_cluster import KafkaCluster
 
 _REAL = ["classic", "consumer"]
 
@@ -53,14 +50,3 @@ def six_partitions(request: pytest.FixtureRequest) -> Iterator[Cluster]:
 def static_members(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     """A Kafka for static membership, which the classic protocol alone has."""
     yield from _cluster(request, 1)
-
-
-@pytest.fixture
-def brokers() -> Iterator[KafkaCluster]:
-    """Three brokers of our own, one of which is going to be killed or stopped."""
-    require_jars("three brokers of our own")
-    ports = [free_port() for _ in range(3)]
-    with closing(KafkaCluster(ports, ports)) as cluster:
-        cluster.start()
-        cluster.create_topics({"words": {}, "segments": {}, "claims": {}}, 1)
-        yield cluster

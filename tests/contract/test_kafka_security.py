@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -17,63 +15,44 @@ from caesura.worker.adapters.kafka.topics import KafkaTopics
 from caesura.worker.adapters.kafka.word_source import KafkaWordSource
 from caesura.worker.errors import BrokerError, CaesuraError, FatalError
 from caesura.worker.ports.records import CommittedOffset, NextOffset, OutMessage
-from tests.contract.secure_kafka import PASSWORD, USER, SecureKafka, secure_kafka
 from tests.harness.group_member import PATIENCE_S, Member, until
 from tests.harness.parts.kafka_part import unique
-from tests.harness.parts.lookup import NotFound
+from tests.harness.parts.secured_parts import PASSWORD, SecuredKafka
 
 pytestmark = pytest.mark.kafka
 
-Given = Callable[[SecureKafka], dict[str, Any]]
+Given = Callable[[SecuredKafka], KafkaSettings]
 
 
-def sasl(mechanism: str, password: str = PASSWORD, authority: str = "ca.crt") -> Given:
-    return lambda secure: {
-        "bootstrap_servers": secure.sasl,
-        "security_protocol": "SASL_SSL",
-        "ssl_ca_file": secure.pem(authority),
-        "sasl_mechanism": mechanism,
-        "sasl_username": USER,
-        "sasl_password": password,
-    }
+def certificate(secure: SecuredKafka) -> KafkaSettings:
+    return KafkaSettings(
+        bootstrap_servers=secure.tls,
+        security_protocol="SSL",
+        ssl_ca_file=str(secure.certificates.ca),
+        ssl_certificate_file=str(secure.certificates.client_certificate),
+        ssl_key_file=str(secure.certificates.client_key),
+    )
 
 
-def certificate(secure: SecureKafka) -> dict[str, Any]:
-    return {
-        "bootstrap_servers": secure.tls,
-        "security_protocol": "SSL",
-        "ssl_ca_file": secure.pem("ca.crt"),
-        "ssl_certificate_file": secure.pem("client.crt"),
-        "ssl_key_file": secure.pem("client.key"),
-    }
-
-
-def settings_of(given: Given, secure: SecureKafka) -> KafkaSettings:
-    return KafkaSettings(group_id=unique("secure"), **given(secure))
-
-
-@pytest.fixture(scope="module")
-def secure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SecureKafka]:
-    """The broker of this module's tests."""
-    try:
-        with secure_kafka(tmp_path_factory.mktemp("certificates")) as broker:
-            yield broker
-    except NotFound as missing:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(str(missing))
+def own_group(settings: KafkaSettings) -> KafkaSettings:
+    return replace(settings, group_id=unique("secure"))
 
 
 @pytest.mark.parametrize(
     "given",
-    [sasl("PLAIN"), sasl("SCRAM-SHA-256"), sasl("SCRAM-SHA-512"), certificate],
+    [
+        lambda secure: secure.settings(mechanism="PLAIN"),
+        lambda secure: secure.settings(mechanism="SCRAM-SHA-256"),
+        lambda secure: secure.settings(mechanism="SCRAM-SHA-512"),
+        certificate,
+    ],
     ids=["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "client certificate"],
 )
-def test_a_whole_checkpoint_passes(secure: SecureKafka, given: Given) -> None:
-    settings = settings_of(given, secure)
-    words, segments = secure.kafka.create_topic("words"), secure.kafka.create_topic("segments")
+def test_a_whole_checkpoint_passes(guarded_kafka: SecuredKafka, given: Given) -> None:
+    settings = own_group(given(guarded_kafka))
+    words, segments = guarded_kafka.plain.create_topic("words"), guarded_kafka.plain.create_topic("segments")
     publisher = KafkaPublisher(settings, unique("worker"), words)
-    source = KafkaWordSource(settings, words, secure.kafka.create_topic("claims"))
+    source = KafkaWordSource(settings, words, guarded_kafka.plain.create_topic("claims"))
     publisher.init_transactions(PATIENCE_S)
     member = Member(source)
     until(lambda: member.held == {0}, member)
@@ -89,14 +68,14 @@ def test_a_whole_checkpoint_passes(secure: SecureKafka, given: Given) -> None:
 @pytest.mark.parametrize(
     "given",
     [
-        sasl("SCRAM-SHA-512", password="wrong"),
-        sasl("PLAIN", password="wrong"),
-        sasl("PLAIN", authority="stranger-ca.crt"),
+        lambda secure: secure.settings(password="wrong"),
+        lambda secure: secure.settings(mechanism="PLAIN", password="wrong"),
+        lambda secure: secure.settings(mechanism="PLAIN", authority=secure.certificates.stranger_ca),
     ],
     ids=["wrong password", "wrong password, PLAIN", "wrong authority"],
 )
-def test_credentials_that_are_refused_are_fatal_for_every_client(secure: SecureKafka, given: Given) -> None:
-    settings = settings_of(given, secure)
+def test_credentials_that_are_refused_are_fatal_for_every_client(guarded_kafka: SecuredKafka, given: Given) -> None:
+    settings = own_group(given(guarded_kafka))
     publisher, source = (
         KafkaPublisher(settings, unique("worker"), "words"),
         KafkaWordSource(settings, "words", "claims"),
@@ -122,15 +101,13 @@ def _poll_until_refused(source: KafkaWordSource) -> None:
             continue
 
 
-def test_where_tls_is_expected_or_not_spoken_it_is_said_at_once(secure: SecureKafka) -> None:
+def test_where_tls_is_expected_or_not_spoken_it_is_said_at_once(guarded_kafka: SecuredKafka) -> None:
     began_s = time.monotonic()
-    plain = {"bootstrap_servers": secure.tls}
+    plain = KafkaSettings(bootstrap_servers=guarded_kafka.plain.bootstrap)
     with pytest.raises(BrokerError, match="TLS is expected there"):
-        await_sign_of_life(settings_of(lambda _: plain, secure))
+        await_sign_of_life(replace(plain, bootstrap_servers=guarded_kafka.tls))
     with pytest.raises(BrokerError, match="no TLS is spoken there"):
-        await_sign_of_life(
-            settings_of(lambda _: certificate(secure) | {"bootstrap_servers": secure.kafka.bootstrap}, secure)
-        )
+        await_sign_of_life(replace(certificate(guarded_kafka), bootstrap_servers=plain.bootstrap_servers))
     assert time.monotonic() - began_s < 4
-    for given in (certificate, sasl("PLAIN"), lambda _: {"bootstrap_servers": secure.kafka.bootstrap}):
-        await_sign_of_life(settings_of(given, secure))
+    for settings in (certificate(guarded_kafka), guarded_kafka.settings(mechanism="PLAIN"), plain):
+        await_sign_of_life(settings)

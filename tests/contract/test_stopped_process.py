@@ -2,60 +2,48 @@
 
 from __future__ import annotations
 
+import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from dataclasses import replace
 from typing import Literal
 
 import pytest
 
+from caesura.worker.adapters.kafka.settings import KafkaSettings
+from tests.contract.zombie import main
 from tests.harness.clusters import RealCluster
+from tests.harness.forked import FORKING
 from tests.harness.group_member import PATIENCE_S, Member, until
 from tests.harness.parts.kafka_part import Kafka
 
 REFUSED = {"OutcomeUnknownError", "FencedError", "AbortableError"}
 """Which of them depends on what the process meets first: its own clock, the coordinator, or a record given up."""
 
-SCRIPT = Path(__file__).with_name("zombie.py")
-
 
 class StoppedProcess:
-    """The other end of ``zombie.py``."""
+    """The other end of ``zombie.main``."""
 
-    def __init__(self, arguments: list[str]) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, str(SCRIPT), *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            env={"PYTHONPATH": str(SCRIPT.parents[2])},
-        )
+    def __init__(self, settings: KafkaSettings, *names: str) -> None:
+        self._connection, end = FORKING.Pipe()
+        self._process = FORKING.Process(target=main, args=(end, settings, *names), daemon=True)
+        self._process.start()
 
     def step(self, name: str, *polling: Member) -> str:
         """Have a step taken and return its answer; the members poll meanwhile, for it may outlast their interval."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(f"{name}\n")
-        self._process.stdin.flush()
-        with ThreadPoolExecutor(1) as thread:
-            answer = thread.submit(self._process.stdout.readline)
-            until(answer.done, *polling)
-            return answer.result().strip()
+        self._connection.send(name)
+        until(lambda: self._connection.poll(0.02), *polling)
+        return str(self._connection.recv())
 
-    def stop(self) -> None:
-        self._process.send_signal(signal.SIGSTOP)
-
-    def go_on(self) -> None:
-        self._process.send_signal(signal.SIGCONT)
+    def signal(self, number: int) -> None:
+        assert self._process.pid is not None
+        os.kill(self._process.pid, number)
 
     def end(self) -> None:
         self._process.kill()
-        self._process.communicate()
+        self._process.join()
+        self._connection.close()
 
 
 @contextmanager
@@ -66,18 +54,16 @@ def a_stopped_owner(
     with ExitStack() as clients:
         cluster = RealCluster(kafka, protocol, 1, clients)
         output = cluster.output()
-        arguments = [
-            kafka.bootstrap,
-            protocol,
-            cluster.deployment,
+        process = StoppedProcess(
+            replace(cluster.settings(), transaction_timeout_ms=1_500),
             f"{cluster.deployment}-zombie",
             cluster.topic,
             cluster.claims,
-        ]
-        process = StoppedProcess([*arguments, output])
+            output,
+        )
         clients.callback(process.end)
         assert [process.step(step) for step in steps] == ["done"] * len(steps)
-        process.stop()
+        process.signal(signal.SIGSTOP)
         yield process, cluster, output
 
 
@@ -89,7 +75,7 @@ def test_an_owner_stopped_before_its_offsets_commits_nothing(
         cluster.append("a word")
         heir = Member(cluster.source())
         until(lambda: heir.held == {0}, heir)
-        zombie.go_on()
+        zombie.signal(signal.SIGCONT)
         assert zombie.step("offsets", heir) in REFUSED
         assert zombie.step("commit", heir) in REFUSED
         assert cluster.visible(output) == []
@@ -104,7 +90,7 @@ def test_an_owner_stopped_after_its_offsets_commits_nothing(
         cluster.append("a word")
         heir = Member(cluster.source())
         until(lambda: bool(heir.records), heir)
-        zombie.go_on()
+        zombie.signal(signal.SIGCONT)
         assert zombie.step("commit", heir) in REFUSED
         assert cluster.visible(output) == []
         assert heir.values() == ["a word"]
@@ -120,6 +106,6 @@ def test_a_new_owner_that_takes_the_id_over_need_not_wait(
         until(lambda: heir.held == {0}, heir)
         cluster.publisher("zombie").init_transactions(PATIENCE_S)
         assert heir.committed() is None
-        zombie.go_on()
+        zombie.signal(signal.SIGCONT)
         assert zombie.step("commit", heir) in REFUSED
         assert cluster.visible(output) == []

@@ -1,14 +1,12 @@
-"""A worker process that a test stops and continues with signals: it does one step for each line on its input.
+"""A worker process that a test stops and continues with signals: it does one step for each name that it is sent.
 
-Its answer to each step is a line: ``done``, or the name of the error. Arguments: bootstrap servers, group protocol,
-group, transactional id, input topic, output topic.
+Its answer to each step is ``done``, or the name of the error.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from typing import Literal, cast
+from multiprocessing.connection import Connection
 
 from caesura.worker.adapters.kafka.publisher import KafkaPublisher
 from caesura.worker.adapters.kafka.settings import KafkaSettings
@@ -53,31 +51,15 @@ class Zombie:
     def commit(self) -> None:
         self._publisher.commit(PATIENCE_S)
 
-    def abort(self) -> None:
-        self._publisher.abort(PATIENCE_S)
-
 
 def main(
-    bootstrap: str, protocol: str, group: str, transactional_id: str, topic: str, claims: str, output: str
+    steps: Connection, settings: KafkaSettings, transactional_id: str, topic: str, claims: str, output: str
 ) -> None:
-    settings = KafkaSettings(
-        bootstrap_servers=bootstrap,
-        group_id=group,
-        group_protocol=cast("Literal['classic', 'consumer']", protocol),
-        session_timeout_ms=1_500,
-        heartbeat_interval_ms=300,
-        transaction_timeout_ms=1_500,
-    )
     zombie = Zombie(KafkaWordSource(settings, topic, claims), KafkaPublisher(settings, transactional_id, topic), output)
-    for line in sys.stdin:
+    while True:
         try:
-            getattr(zombie, line.strip())()
+            getattr(zombie, steps.recv())()
             answer = "done"
         except CaesuraError as error:
             answer = type(error).__name__
-        sys.stdout.write(f"{answer}\n")
-        sys.stdout.flush()
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+        steps.send(answer)

@@ -9,8 +9,7 @@
     one more word is said, and both go on, each past the end of a checkpoint
 
 The steps are those at which the real code stops (``tests.harness.stepping``), so a hand-over lies at each of them.
-The pairs of steps are dealt out like the colours of a chess board: each half has every step, and neighbours of every
-pair.
+The pairs of steps are dealt out along diagonals: each quarter has every step, and a neighbour of every other pair.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from collections.abc import Iterator
 
 from tests.harness.damages import DAMAGES
 
-HALVES = (1, 0)
-"""Of the pairs of steps. By day the first, which holds a way to the loss for each rule; the second is for the night."""
+QUARTERS = (1, 0, 2, 3)
+"""Of the pairs of steps. By day the first; the others are for the night. Each holds a way to the loss for each rule."""
 
 _FIRST_STEPS = range(1, 11)
 """Stops of the first owner, from the words' arrival past the end of the checkpoint that takes them."""
@@ -46,11 +45,11 @@ DAMAGES_BEFORE = ("a session lost", "a session overwritten by another", "a manif
 """Of the kinds of a loss in part, one each of what leads to a rebuild in another way."""
 
 
-def every_way(fault: str, hand_over: str, following: int, redis: str, half: int) -> Iterator[list[str]]:
-    """Yield the ways, over every pair of steps of one half at which one stops and the other goes on."""
+def every_way(fault: str, hand_over: str, following: int, redis: str, quarter: int) -> Iterator[list[str]]:
+    """Yield the ways, over every pair of steps of one quarter at which one stops and the other goes on."""
     # Where the first owner stays, it makes a difference at what step only if Redis does not.
     next_steps = _NEXT_STEPS[-1:] if hand_over == redis == "nothing" else _NEXT_STEPS
-    for first, then in _half_of(_FIRST_STEPS, next_steps, half):
+    for first, then in _quarter_of(_FIRST_STEPS, next_steps, quarter):
         yield [
             line
             for line in (
@@ -74,13 +73,13 @@ def every_way(fault: str, hand_over: str, following: int, redis: str, half: int)
         ]
 
 
-def every_rebuild(damage: str, hand_over: str, following: int, half: int) -> Iterator[list[str]]:
-    """Yield the ways of a rebuild, over every pair of steps of one half at which one stops and the other goes on.
+def every_rebuild(damage: str, hand_over: str, following: int, quarter: int) -> Iterator[list[str]]:
+    """Yield the ways of a rebuild, over every pair of steps of one quarter at which one stops and the other goes on.
 
     Two sessions have words that wait when Redis loses something in part.
     """
     number = list(DAMAGES).index(damage)
-    for first, then in _half_of(_NEXT_STEPS, _NEXT_STEPS, half):
+    for first, then in _quarter_of(_NEXT_STEPS, _NEXT_STEPS, quarter):
         yield [
             "say a",
             "say b",
@@ -97,5 +96,5 @@ def every_rebuild(damage: str, hand_over: str, following: int, half: int) -> Ite
         ]
 
 
-def _half_of(firsts: range, thens: range, half: int) -> Iterator[tuple[int, int]]:
-    return ((first, then) for first in firsts for then in thens if (first + then) % len(HALVES) == half)
+def _quarter_of(firsts: range, thens: range, quarter: int) -> Iterator[tuple[int, int]]:
+    return ((first, then) for first in firsts for then in thens if (first + then) % len(QUARTERS) == quarter)

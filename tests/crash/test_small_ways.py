@@ -13,9 +13,9 @@ from tests.crash.exploration import broken
 from tests.crash.small_ways import (
     DAMAGES_BEFORE,
     FAULTS,
-    HALVES,
     HAND_OVERS,
     OTHER_HAND_OVERS,
+    QUARTERS,
     REDIS,
     every_rebuild,
     every_way,
@@ -33,14 +33,14 @@ _SHOWN_WITH = {
 """Among which ways a rule that is left out shows."""
 _SHOWN_IN_A_REBUILD = {"unseen_sessions": "a session lost"}
 """After which loss in part the same is shown by a rebuild."""
-_BY_DAY, *_BY_NIGHT = HALVES
-_EACH_HALF = pytest.mark.parametrize(
-    "half", [_BY_DAY, *(pytest.param(half, marks=pytest.mark.long) for half in _BY_NIGHT)]
+_BY_DAY, *_BY_NIGHT = QUARTERS
+_EACH_QUARTER = pytest.mark.parametrize(
+    "quarter", [_BY_DAY, *(pytest.param(quarter, marks=pytest.mark.long) for quarter in _BY_NIGHT)]
 )
 
 
 @pytest.mark.timeout(300)
-@_EACH_HALF
+@_EACH_QUARTER
 @pytest.mark.parametrize(
     ("hand_over", "following"), [*HAND_OVERS, *(pytest.param(*one, marks=pytest.mark.long) for one in OTHER_HAND_OVERS)]
 )
@@ -49,21 +49,21 @@ _EACH_HALF = pytest.mark.parametrize(
     [*((fault, "nothing") for fault in FAULTS), *(("nothing", redis) for redis in REDIS if redis != "nothing")],
 )
 def test_no_enumerated_fault_sequence_breaks_a_promise(
-    fault: str, redis: str, hand_over: str, following: int, half: int
+    fault: str, redis: str, hand_over: str, following: int, quarter: int
 ) -> None:
-    for way in every_way(fault, hand_over, following, redis, half):
+    for way in every_way(fault, hand_over, following, redis, quarter):
         assert broken(way) is None, way
 
 
 @pytest.mark.timeout(300)
-@_EACH_HALF
+@_EACH_QUARTER
 @pytest.mark.parametrize("hand_over", ["crash 1", pytest.param("expel 1", marks=pytest.mark.long)])
 @pytest.mark.parametrize("following", [0, 2])
 @pytest.mark.parametrize("damage", DAMAGES_BEFORE)
 def test_no_enumerated_rebuild_sequence_breaks_a_promise(
-    damage: str, hand_over: str, following: int, half: int
+    damage: str, hand_over: str, following: int, quarter: int
 ) -> None:
-    for way in every_rebuild(damage, hand_over, following, half):
+    for way in every_rebuild(damage, hand_over, following, quarter):
         assert broken(way) is None, way
 
 

@@ -26,10 +26,10 @@ from tests.fuzz.accounting import Account, check_good_sessions, check_letters, c
 from tests.fuzz.generator import Generator
 from tests.fuzz.message import CANARY, Message
 from tests.fuzz.record_changes import LARGE_RECORDS
+from tests.harness.forked import Forked
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import RealWorld
 from tests.harness.reference import RULES
-from tests.harness.running import Process
 from tests.harness.speech import event, speech
 from tests.harness.waiting import wait_until
 
@@ -235,7 +235,7 @@ class Live:
         finally:
             watcher.close()
 
-    def _wait(self, worker: Process, say: Callable[[str], None], timeout_s: float) -> None:
+    def _wait(self, worker: Forked, say: Callable[[str], None], timeout_s: float) -> None:
         assert self._producer.flush(60) == 0
         committed, told_s = list[int](), time.monotonic()
 
@@ -246,25 +246,25 @@ class Live:
 
         def look() -> None:
             nonlocal told_s
-            assert worker.lives, f"the worker has ended\n{worker.told[-3000:]}"
+            assert worker.lives, f"the worker has ended\n{worker.stderr[-3000:]}"
             if time.monotonic() - told_s > 10.0:
                 told_s = time.monotonic()
                 say(f"{sum(committed)} records of {sum(self._sent[:_STOPS])} committed")
 
         wait_until(
             all_committed,
-            lambda: f"committed {committed} of {self._sent}\n{worker.told[-3000:]}",
+            lambda: f"committed {committed} of {self._sent}\n{worker.stderr[-3000:]}",
             within_s=timeout_s,
             every_s=0.2,
             meanwhile=look,
         )
 
-    def _finish(self, worker: Process) -> None:
+    def _finish(self, worker: Forked) -> None:
         """Stop the worker, and look at what it told."""
         status = worker.terminate()
         if status != 0:
             self.violations.append(f"the worker ended with status {status}")
-        told = worker.told
+        told = worker.stderr
         lines = [line.partition("] ")[2] for line in told.splitlines()]
         self.claims = sum(line.startswith("PartitionClaimed(") for line in lines)
         self.aborts = sum(

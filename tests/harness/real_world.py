@@ -6,7 +6,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -25,10 +25,11 @@ from caesura.worker.ports.publisher import Publisher
 from caesura.worker.ports.records import Record
 from caesura.worker.runtime.loop.loop import Worker
 from caesura.worker.runtime.settings.parts import RuntimeAdapters
+from tests.harness.forked import Forked
 from tests.harness.parts.committed import committed_records
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.pipeline import Pipeline, build
-from tests.harness.running import Process
+from tests.harness.running import worker_process
 from tests.harness.waiting import wait_until
 
 UNHURRIED: dict[str, object] = {"flush_after_ms": 200_000, "stall_after_ms": 200_000, "idle_after_ms": 400_000}
@@ -130,17 +131,14 @@ class RealWorld:
     @contextmanager
     def process(
         self, ordinal: int = 0, *, kill: Kill | None = None, engine: str = "scripted", **changes: object
-    ) -> Iterator[Process]:
+    ) -> Iterator[Forked]:
         """Run a worker in a process of its own; it is killed at the end if it still lives."""
         pipeline = self.pipeline(ordinal, **changes).replaced(engine=engine)
         if kill is not None:
             pipeline = pipeline.replaced(kill_at=kill.at.value, kill_after=kill.passes, kill_with=int(kill.number))
             pipeline = pipeline.replaced(kill_once=str(kill.once) if kill.once is not None else None)
-        process = Process(pipeline)
-        try:
+        with closing(worker_process(pipeline)) as process:
             yield process
-        finally:
-            process.close()
 
     def send(self, *events: WordsEvent, timestamp_ms: int | None = None) -> None:
         """Send events as a producer should; a time stamp counts where the topic's are the producers' own."""

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 import subprocess
 import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
 
-from caesura.schemas.codec import decode_segment
+from caesura.schemas.codec import decode_segment, encode_event
+from caesura.schemas.events import WordsEvent
 from caesura.schemas.segments import Segment
 from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.adapters.redis.settings import RedisSettings
+from caesura.worker.checks.topic_plan import wanted_topics
 from caesura.worker.embedded.guarded_process import free_port
-from tests.harness.command import CAESURA, outside, started
+from caesura.worker.settings.tree import SettingSources, load_settings
+from tests.harness.command import outside
+from tests.harness.forked import Forked, command
 from tests.harness.parts.committed import committed_records
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.places import DOCS, ROOT
@@ -38,6 +41,13 @@ def blocks(section: str) -> list[str]:
     parts = re.split(r"^#{2,3} (.+)$", text, flags=re.MULTILINE)
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
     return re.findall(r"^```sh\n(.*?)^```", sections[section], flags=re.MULTILINE | re.DOTALL)
+
+
+def make_topics(kafka: Kafka, environ: Mapping[str, str], partitions: int) -> None:
+    """Make the topics that ``caesura topics create`` makes with these settings, without its process."""
+    settings = load_settings(SettingSources(environ=environ)).worker
+    wanted = wanted_topics(settings, partitions=partitions)
+    kafka.create_topics_named({topic.name: topic.options for topic in wanted}, partitions)
 
 
 @dataclass
@@ -85,7 +95,7 @@ class Rehearsal:
             block = block.replace(name, own)
         return self.shell(block)
 
-    def shell(self, commands: str, *, given: str = "") -> str:
+    def shell(self, commands: str) -> str:
         """Run commands with the deployment's settings; the test fails where one fails."""
         clean = outside()
         path = f"{self.folder / 'bin'}:{clean['PATH']}"
@@ -93,7 +103,7 @@ class Rehearsal:
             ["bash", "-euo", "pipefail", "-c", commands],  # noqa: S607
             cwd=ROOT,
             env={**clean, **self.settings, "PATH": path, "NO_COLOR": "1"},
-            input=given,
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             check=False,
@@ -102,9 +112,15 @@ class Rehearsal:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr
 
-    def say(self, *lines: str, speed: str = "0") -> None:
-        """Send word events as JSON lines."""
-        self.shell(f'caesura replay - --prefix "" --speed {speed} --epoch 0', given="\n".join(lines) + "\n")
+    def make_topics(self, partitions: int = 12) -> None:
+        make_topics(self.kafka, self.settings, partitions)
+
+    def say(self, *events: WordsEvent, partitioner: str = "murmur2_random") -> None:
+        """Send word events. partitioner: librdkafka's name of it."""
+        producer = Producer({"bootstrap.servers": self.kafka.bootstrap, "partitioner": partitioner})
+        for one in events:
+            producer.produce(self.topic("asr.words"), encode_event(one), one.session.encode())
+        assert producer.flush(30) == 0
 
     def segments(self, topic: str = "asr.segments") -> list[Segment]:
         """Return the committed segments of a topic, partition by partition."""
@@ -119,40 +135,37 @@ class Rehearsal:
         return sum(max(0, one.offset) for one in answer.result(30).topic_partitions)
 
     @contextmanager
-    def worker(
-        self, ordinal: int = 0, *, settings: Mapping[str, str] | None = None, release: Path = ROOT
-    ) -> Iterator[RunningWorker]:
-        """Run ``caesura worker`` until the end of the block.
-
-        release: the sources that it runs from.
-        """
+    def worker(self, ordinal: int = 0, *, settings: Mapping[str, str] | None = None) -> Iterator[RunningWorker]:
+        """Run ``caesura worker`` until the end of the block."""
         port = free_port()
         environ = {**outside(), **self.settings, **(settings or {})}
         environ |= {"CAESURA_WORKER_ORDINAL": str(ordinal), "CAESURA_WORKER_HTTP_PORT": str(port)}
-        log = self.folder / f"worker-{ordinal}-{port}.log"
-        with (
-            log.open("w") as out,
-            started(self.folder / "bin" / "caesura", "worker", folder=release, environ=environ, stdout=out) as process,
-        ):
-            yield RunningWorker(process, port, log)
+        with closing(command("worker", environ=environ)) as process:
+            yield RunningWorker(process, port)
 
 
 @dataclass(frozen=True, slots=True)
 class RunningWorker:
     """A worker in a process of its own."""
 
-    process: subprocess.Popen[str]
+    process: Forked
     port: int
-    log: Path
+
+    @property
+    def log(self) -> str:
+        """Return what it has logged so far."""
+        return self.process.stdout
+
+    def tail(self) -> str:
+        """Return the log's end, for a test that failed."""
+        return self.log[-3000:]
 
     def wait_until_ready(self) -> None:
         def reached() -> bool:
-            assert self.process.poll() is None, f"it ended with {self.process.poll()}: {self.log.read_text()[-3000:]}"
+            assert self.process.lives, f"it has ended: {self.tail()}"
             return self.reasons() == []
 
-        wait_until(
-            reached, lambda: f"not ready: {self.reasons()}\n{self.log.read_text()[-3000:]}", within_s=_DEADLINE_S
-        )
+        wait_until(reached, lambda: f"not ready: {self.reasons()}\n{self.tail()}", within_s=_DEADLINE_S)
 
     def reasons(self) -> list[str] | None:
         """Return why it is not ready, or None where it does not answer."""
@@ -166,13 +179,12 @@ class RunningWorker:
 
     def lines(self, event: str) -> list[dict[str, object]]:
         """Return the log's lines of one event."""
-        found = [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
+        found = [json.loads(line) for line in self.log.splitlines() if line.startswith("{")]
         return [line for line in found if line.get("event") == event]
 
     def stop(self) -> None:
         """Stop it as an orchestrator does; the test fails where it does not end well."""
-        self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(timeout=_DEADLINE_S) == 0, self.log.read_text()[-3000:]
+        assert self.process.terminate(timeout_s=_DEADLINE_S) == 0, self.tail()
 
 
 class Operator:
@@ -195,30 +207,23 @@ class Operator:
             "NO_COLOR": "1",
         }
 
+    def make_topics(self, partitions: int) -> None:
+        make_topics(self.kafka, self.environ, partitions)
+
     def run(self, *arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [*CAESURA, *arguments],
-            cwd=ROOT,
-            env=self.environ,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
+        """Run a command to its end; the test fails where its exit status is another."""
+        with closing(command(*arguments, environ=self.environ)) as running:
+            ended = running.wait(timeout_s=60)
+            done = subprocess.CompletedProcess(arguments, ended, running.stdout, running.stderr)
         assert done.returncode == status, done.stdout + done.stderr
         return done
 
     @contextmanager
     def worker(self) -> Iterator[None]:
         """Have a worker run until the end of the block; it must end well when it is told to."""
-        with started(
-            *CAESURA, "worker", environ=self.environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        ) as worker:
+        with closing(command("worker", environ=self.environ)) as worker:
             yield
-            worker.terminate()
-            logged, _ = worker.communicate(timeout=60)
-        assert worker.returncode == 0, logged
+            assert worker.terminate() == 0, worker.stdout
 
     def send(self, value: bytes, key: bytes) -> None:
         producer = Producer({"bootstrap.servers": self.kafka.bootstrap})

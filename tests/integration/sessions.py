@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 
 from confluent_kafka import Producer
@@ -12,6 +11,7 @@ from caesura.schemas.codec import encode_event
 from caesura.schemas.events import WordsEvent
 from caesura.schemas.segments import Segment
 from tests.harness.rehearsal import Rehearsal, RunningWorker
+from tests.harness.speech import event
 from tests.harness.tracing import context
 from tests.harness.waiting import wait_until
 
@@ -19,14 +19,13 @@ _SPOKEN = "so the first point is that we moved the shelves to the left and the l
 _WORDS = _SPOKEN.split()
 
 
-def events(sessions: Iterable[str], *, first: int, last: int, end: bool = False) -> Iterator[str]:
-    """Yield JSON lines: words ``first`` to ``last`` of each session, one an event, numbered from ``first``."""
+def events(sessions: Iterable[str], *, first: int, last: int, end: bool = False) -> Iterator[WordsEvent]:
+    """Yield words ``first`` to ``last`` of each session, one an event, numbered from ``first``."""
     for session in sessions:
         for number in range(first, last):
-            word = _WORDS[number % len(_WORDS)]
-            yield json.dumps({"session": session, "seq": number, "epoch": 0, "words": [word]})
+            yield event(session, number, _WORDS[number % len(_WORDS)])
         if end:
-            yield json.dumps({"session": session, "seq": last, "epoch": 0, "words": [], "session_end": True})
+            yield event(session, last, session_end=True)
 
 
 def words_by_session(segments: Iterable[Segment]) -> dict[str, list[str]]:
@@ -44,7 +43,7 @@ def wait_for_ends(rehearsal: Rehearsal, count: int, worker: RunningWorker, topic
     def ended() -> int:
         return sum(segment.session_end for segment in rehearsal.segments(topic))
 
-    wait_until(lambda: ended() == count, lambda: f"{ended()} of {count} ended\n{worker.log.read_text()[-3000:]}")
+    wait_until(lambda: ended() == count, lambda: f"{ended()} of {count} ended\n{worker.tail()}")
 
 
 def send_with_contexts(rehearsal: Rehearsal, sent: Iterable[WordsEvent], *, start: int = 0, baggage: str = "") -> None:

@@ -48,7 +48,7 @@ def utterance(operator: Operator, seq: int, **fields: object) -> None:
 
 @pytest.mark.timeout(240)
 def test_captions_go_into_a_meeting_a_stream_and_files_of_one_topic(operator: Operator, tmp_path: Path) -> None:
-    operator.run("topics", "create", "--partitions", "1")
+    operator.make_topics(1)
     obs = Obs()
     with meeting_held() as meeting, obs_streaming(obs) as address, operator.worker(), ExitStack() as stack:
         (tmp_path / "address").write_text(meeting.address + "\n")
@@ -94,7 +94,7 @@ def test_captions_go_into_a_meeting_a_stream_and_files_of_one_topic(operator: Op
 def test_tentative_words_come_before_they_freeze_and_are_marked_as_revisable(operator: Operator) -> None:
     topic = f"{operator.deployment}.tentative"
     operator.environ["CAESURA_WORKER_TENTATIVE_TOPIC"] = topic
-    operator.run("topics", "create", "--partitions", "1")
+    operator.make_topics(1)
     with operator.worker():
         utterance(operator, 0)
         assert comes(lambda: operator.values(topic), within_s=60)

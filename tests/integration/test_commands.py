@@ -63,7 +63,7 @@ def test_a_command_whose_topic_is_missing_says_how_to_make_it(operator: Operator
 
 
 def test_a_worker_without_a_topic_to_publish_to_refuses_to_start_and_names_it(operator: Operator) -> None:
-    operator.run("topics", "create", "--partitions", "1")
+    operator.make_topics(1)
     operator.environ["CAESURA_WORKER_ROUTES"] = f"de={operator.deployment}.nowhere"
     told = [json.loads(line) for line in operator.run("worker", status=1).stdout.splitlines()]
     assert "ready" not in {line["event"] for line in told}
@@ -72,20 +72,20 @@ def test_a_worker_without_a_topic_to_publish_to_refuses_to_start_and_names_it(op
 
 
 def test_an_empty_dead_letter_topic_is_reported(operator: Operator) -> None:
-    operator.run("topics", "create", "--partitions", "1")
+    operator.make_topics(1)
     listed = operator.run("dead-letters", "list", "--reason", "malformed")
     assert (listed.stdout, listed.stderr) == ("", "there are no dead letters of reason 'malformed'\n")
     assert operator.run("dead-letters", "replay", "--all").stderr == "there are no dead letters\n"
 
 
 def test_only_a_partition_that_there_is_can_be_unparked(operator: Operator) -> None:
-    operator.run("topics", "create", "--partitions", "2")
+    operator.make_topics(2)
     assert "has no partition 2, only 0 to 1" in operator.run("unpark", "2", status=1).stderr
     assert "partition 1 of" in operator.run("unpark", "1").stdout
 
 
 def test_a_broker_or_redis_that_is_away_is_named_by_its_address(operator: Operator) -> None:
-    operator.run("topics", "create", "--partitions", "1")
+    operator.make_topics(1)
     operator.environ["CAESURA_REDIS_ADDRESSES"] = "127.0.0.1:1"
     assert "to be claimed again" in operator.run("unpark", "0").stdout
     assert "asking 127.0.0.1:1 for a sign of life" in operator.run("check", status=1).stdout
@@ -107,7 +107,7 @@ def test_check_never_shows_a_secret(operator: Operator) -> None:
 @pytest.mark.timeout(180)
 def test_words_replayed_into_a_running_worker_come_out_labelled(operator: Operator, tmp_path: Path) -> None:
     (tmp_path / "talk.txt").write_text(SPOKEN * 3)
-    operator.run("topics", "create", "--partitions", "2")
+    operator.make_topics(2)
     with operator.worker():
         replayed = operator.run("replay", str(tmp_path / "talk.txt"), "--speed", "0", "--prefix", "talk-")
         assert "3 sessions" in replayed.stderr
@@ -125,10 +125,9 @@ def test_words_replayed_into_a_running_worker_come_out_labelled(operator: Operat
 
 @pytest.mark.timeout(180)
 def test_json_goes_in_and_comes_out_where_it_is_asked_for(operator: Operator) -> None:
-    operator.run("topics", "create", "--partitions", "1")
     operator.environ["CAESURA_WORKER_WIRE_FORMAT"] = "json"
     operator.environ["CAESURA_WORKER_ROUTES"] = f"de={operator.deployment}.de"
-    operator.run("topics", "create", "--partitions", "1")
+    operator.make_topics(1)
     words = [{"text": word} for word in SPOKEN.split()]
     event = {"version": "1.0", "session": "a", "seq": 0, "lang": "en", "words": words, "targets": ["de"]}
     with operator.worker():
@@ -146,7 +145,7 @@ def test_json_goes_in_and_comes_out_where_it_is_asked_for(operator: Operator) ->
 
 @pytest.mark.timeout(180)
 def test_a_dead_letter_is_listed_shown_and_sent_again(operator: Operator) -> None:
-    operator.run("topics", "create", "--partitions", "1")
+    operator.make_topics(1)
     with operator.worker():
         operator.send(b"\xc1 no event at all", b"broken")
         listed = operator.until(lambda out: "malformed" in out, "dead-letters", "list")
@@ -165,7 +164,7 @@ def test_a_dead_letter_is_listed_shown_and_sent_again(operator: Operator) -> Non
 @pytest.mark.timeout(180)
 def test_replay_reports_published_words_and_warns_of_ended_sessions(operator: Operator, tmp_path: Path) -> None:
     (tmp_path / "talk.txt").write_text(SPOKEN)
-    operator.run("topics", "create", "--partitions", "2")
+    operator.make_topics(2)
     replay = ("replay", str(tmp_path / "talk.txt"), "--speed", "0", "--prefix", "call-", "--wait", "--wait-for", "50")
     words = len(SPOKEN.split())
     with operator.worker():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +14,6 @@ import pytest
 from websockets.sync.client import connect
 
 from tests.harness.command import CAESURA, left_running, started, web_demo
-from tests.harness.running import Told
 from tests.harness.waiting import comes
 
 COMMAND = [*CAESURA, "demo", "--speed", "4"]
@@ -61,19 +59,3 @@ def test_speakers_come_on_the_page_and_a_stop_leaves_nothing_behind(tmp_path: Pa
     assert (process.returncode, "Traceback" in errors) == (0, False), errors
     assert messages[-1]["text"] == "Good morning, everybody."
     assert comes(lambda: left_running(tmp_path) == [], within_s=60), left_running(tmp_path)
-
-
-_LINES = 20_000
-_TELL = f"import os\nfor number in range({_LINES}): os.write(2, b'%d\\n' % number)"
-
-
-def test_reading_a_processes_output_does_not_change_it() -> None:
-    told = Told()
-    process = subprocess.Popen([sys.executable, "-c", _TELL], stderr=told.file)
-    try:
-        while process.poll() is None:
-            told.read()
-        assert told.read().split() == [str(number) for number in range(_LINES)]
-    finally:
-        process.kill()
-        told.close()

@@ -33,6 +33,8 @@ def shown(
         page.resize(1280, 800)
         page.prefer("dark")
         page.open(served.url + fragment)
+        if settings is None:
+            page.wait_for(CONNECTED)
         yield page
 
 
@@ -89,7 +91,6 @@ def model() -> OnnxEngine:
 
 def test_words_are_grey_until_they_freeze_and_slips_are_struck_through(browser: Browser) -> None:
     with shown(browser) as page:
-        page.wait_for(CONNECTED)
         say(page, session="Anna", lang="en", words="so uh yes-comma we can")
         page.wait_for("document.querySelectorAll('main .w.grey').length === 5")
         assert text(page, "main .w.frozen") == ""
@@ -113,7 +114,6 @@ def test_words_are_grey_until_they_freeze_and_slips_are_struck_through(browser: 
 
 def test_numbers_are_shown_as_digits_where_that_is_chosen(browser: Browser) -> None:
     with shown(browser) as page:
-        page.wait_for(CONNECTED)
         page.value("document.getElementById('numbers').value = 'digits'")
         say(page, session="Anna", lang="en", words="we paid twenty two dollars for-stop", session_end=True)
         page.wait_for("document.querySelectorAll('main .w.frozen').length === 4")
@@ -140,7 +140,6 @@ def test_doubtful_words_are_shaded_and_a_pause_says_whether_it_ends(browser: Bro
         "spans": [[0, 0, 2], [1, 3, 7], [2, 10, 12], [3, 14, 18]],
     }
     with shown(browser) as page:
-        page.wait_for(CONNECTED)
         assert page.value("document.getElementById('doubts').hidden") is True
         page.value(f"showSegment({json.dumps(told)})")
         assert text(page, "main .w.doubt") == "paid. |So "
@@ -164,7 +163,6 @@ def test_a_number_in_digits_is_as_doubtful_as_the_worst_of_its_words(browser: Br
     segment = segment_of(words, cause="sentence")
     spans = [[0, 0, 2], [1, 3, 7], [2, 8, 11], [3, 8, 11], [4, 8, 11]]
     with shown(browser) as page:
-        page.wait_for(CONNECTED)
         page.value(f"showSegment({json.dumps({'segment': segment, 'marked': 'We paid $22.', 'spans': spans})})")
         assert text(page, "main .w.doubt") == "$22."
         title = page.value("document.querySelector('main .w.doubt').title")
@@ -174,7 +172,6 @@ def test_a_number_in_digits_is_as_doubtful_as_the_worst_of_its_words(browser: Br
 
 def test_hostile_words_and_names_are_text_and_nothing_else(browser: Browser) -> None:
     with shown(browser) as page:
-        page.wait_for(CONNECTED)
         for number, word in enumerate(HOSTILE):
             say(page, session=f"<i>{number}</i>", lang="en", words=[word, "uh"], speaker="<u>", session_end=True)
         page.wait_for(f"document.querySelectorAll('.badge:not([hidden])').length >= {2 * len(HOSTILE)}")
@@ -211,7 +208,6 @@ def test_a_page_of_another_origin_cannot_speak_to_the_service(browser: Browser) 
 def test_the_sides_of_a_call_stand_side_by_side_under_their_names(browser: Browser) -> None:
     call = HOSTILE[0]
     with shown(browser) as page:
-        page.wait_for(CONNECTED)
         say(page, session="other", words="alone-stop", session_end=True)
         say(
             page,
@@ -251,7 +247,6 @@ def test_the_sides_of_a_call_stand_side_by_side_under_their_names(browser: Brows
 def test_an_ended_session_folds_and_a_long_name_is_cut_in_the_middle(browser: Browser) -> None:
     long = f"{'north-building/' * 6}left-channel"
     with shown(browser) as page:
-        page.wait_for(CONNECTED)
         say(page, session=long, words="so-stop", session_end=True)
         say(page, session="b", words="we go")
         page.wait_for("document.querySelectorAll('article').length === 2")
@@ -268,7 +263,6 @@ def test_an_ended_session_folds_and_a_long_name_is_cut_in_the_middle(browser: Br
 
 def test_the_browser_itself_refuses_to_make_markup_of_text(browser: Browser) -> None:
     with shown(browser) as page:
-        page.wait_for(CONNECTED)
         making = "document.body.innerHTML = '<b>x</b>'"
         assert page.value(f"(() => {{ try {{ {making}; }} catch (error) {{ return error.name; }} }})()") == "TypeError"
         styling = "s.textContent = 'body { display: none }'; document.head.append(s)"
@@ -278,7 +272,6 @@ def test_the_browser_itself_refuses_to_make_markup_of_text(browser: Browser) -> 
 
 def test_pause_holds_the_page_still_and_loses_nothing(browser: Browser) -> None:
     with shown(browser) as page:
-        page.wait_for(CONNECTED)
         say(page, session="a", lang="en", words="one two-stop three four five six seven eight nine")
         page.wait_for("document.querySelectorAll('main .w.frozen').length === 2")
         page.press("p")
@@ -291,7 +284,6 @@ def test_pause_holds_the_page_still_and_loses_nothing(browser: Browser) -> None:
 
 def test_search_finds_what_was_said_across_words(browser: Browser) -> None:
     with shown(browser) as page:
-        page.wait_for(CONNECTED)
         say(page, session="a", lang="en", words="the box the box the lid", session_end=True)
         page.wait_for("document.querySelectorAll('main .w.frozen').length === 6")
         page.press("/")
@@ -306,7 +298,6 @@ def test_search_finds_what_was_said_across_words(browser: Browser) -> None:
 
 def test_typed_text_is_spoken_word_by_word(browser: Browser) -> None:
     with shown(browser) as page:
-        page.wait_for(CONNECTED)
         page.value("document.getElementById('say').focus()")
         page.type("good day-stop ")
         page.wait_for("document.querySelectorAll('main .w.grey').length === 2")
@@ -318,7 +309,6 @@ def test_typed_text_is_spoken_word_by_word(browser: Browser) -> None:
 
 def test_a_text_and_word_events_are_played(browser: Browser) -> None:
     with shown(browser) as page:
-        page.wait_for(CONNECTED)
         play(page, "talk.txt", "[laughter] good day-stop\nso uh yes\n")
         page.wait_for("document.querySelectorAll('main .w.frozen').length === 6")
         assert sorted(text(page, "article h2 span").split("|")) == ["line 1", "line 2"]
@@ -343,7 +333,6 @@ def test_captions_and_a_recognisers_json_are_named_and_never_spoken(browser: Bro
         'connected\n{"partial": "hi"}\n': "messages among other lines",
     }
     with shown(browser) as page:
-        page.wait_for(CONNECTED)
         for content, told in foreign.items():
             page.value("document.getElementById('state-text').textContent = ''")
             play(page, "talk.txt", content, dropped=dropped)
@@ -358,7 +347,6 @@ def test_captions_and_a_recognisers_json_are_named_and_never_spoken(browser: Bro
 
 def test_keys_change_the_look_and_go_from_speaker_to_speaker(browser: Browser) -> None:
     with shown(browser) as page:
-        page.wait_for(CONNECTED)
         for name in ("a", "b"):
             say(page, session=name, lang="en", words="uh yes", session_end=True)
         page.wait_for("document.querySelectorAll('main .w.frozen').length === 4")
@@ -407,7 +395,6 @@ def test_the_documented_client_shows_segments(browser: Browser) -> None:
 @pytest.mark.timeout(180)
 def test_the_sample_shows_all_of_it_at_every_width(browser: Browser, model: OnnxEngine) -> None:
     with shown(browser, engine=model) as page:
-        page.wait_for(CONNECTED)
         picture(page, "empty")
         page.value("document.getElementById('sample').click()")
         page.wait_for("document.querySelectorAll('article').length === 4", 60)

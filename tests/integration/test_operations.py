@@ -17,6 +17,7 @@ from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.lookup import missing
 from tests.harness.places import SHIPPED
 from tests.harness.rehearsal import Rehearsal, RunningWorker
+from tests.harness.speech import event
 from tests.harness.waiting import wait_until
 from tests.integration.sessions import events, stored, wait_for_ends, whole, words_by_session
 
@@ -41,7 +42,7 @@ def test_the_first_start_commands_make_topics_and_pass_the_check(rehearsal: Rehe
 
 
 def test_a_model_is_upgraded_and_rolled_back_in_mid_stream(rehearsal: Rehearsal, tmp_path: Path) -> None:
-    rehearsal.follow("Before the first start", 0)
+    rehearsal.make_topics()
     old = {"CAESURA_WORKER_MODELS_DIR": str(two_versions(tmp_path / "old", active="1.0.0"))}
     new = {"CAESURA_WORKER_MODELS_DIR": str(two_versions(tmp_path / "new", active="2.0.0"))}
     sessions = [f"call-{number}" for number in range(6)]
@@ -61,18 +62,16 @@ def test_a_model_is_upgraded_and_rolled_back_in_mid_stream(rehearsal: Rehearsal,
 
 
 def test_replay_of_dead_letters(rehearsal: Rehearsal) -> None:
-    rehearsal.follow("Before the first start", 0)
+    rehearsal.make_topics()
     sessions = [f"call-{number}" for number in range(4)]
     # The producers choose by CRC32 and the deployment expects Java's way.
-    rehearsal.changes = {"CAESURA_WORKER_PARTITIONER": "crc32"}
-    rehearsal.say(*events(sessions, first=0, last=12, end=True))
-    rehearsal.changes = {}
+    rehearsal.say(*events(sessions, first=0, last=12, end=True), partitioner="consistent_random")
     with rehearsal.worker() as worker:
         worker.wait_until_ready()
-        wait_until(lambda: len(worker.lines("dead_letter")) > 0, lambda: worker.log.read_text()[-3000:])
+        wait_until(lambda: len(worker.lines("dead_letter")) > 0, worker.tail)
         settled = words_by_session(rehearsal.segments())
         assert len(settled) < len(sessions)
-        wait_until(lambda: _all_refused(rehearsal, worker, sessions), lambda: worker.log.read_text()[-3000:])
+        wait_until(lambda: _all_refused(rehearsal, worker, sessions), worker.tail)
         said = rehearsal.follow("Replay of dead letters")
         assert "wrong_partition" in said
         wait_for_ends(rehearsal, len(sessions), worker)
@@ -87,7 +86,7 @@ def _all_refused(rehearsal: Rehearsal, worker: RunningWorker, sessions: list[str
 
 
 def test_blue_green_labels_the_same_input_into_topics_of_its_own(rehearsal: Rehearsal, tmp_path: Path) -> None:
-    rehearsal.follow("Before the first start", 0)
+    rehearsal.make_topics()
     sessions = [f"call-{number}" for number in range(4)]
     with rehearsal.worker() as blue:
         blue.wait_until_ready()
@@ -111,7 +110,7 @@ def test_blue_green_labels_the_same_input_into_topics_of_its_own(rehearsal: Rehe
 
 
 def test_a_grown_topic_parks_and_a_second_deployment_takes_new_sessions(rehearsal: Rehearsal, tmp_path: Path) -> None:
-    rehearsal.follow("Before the first start", 0)
+    rehearsal.make_topics()
     with rehearsal.worker() as worker:
         worker.wait_until_ready()
         rehearsal.say(*events(["old"], first=0, last=12, end=True))
@@ -145,11 +144,11 @@ def test_workers_restarted_on_another_redis_lose_no_word(kafka: Kafka, deploymen
     sessions = [f"call-{number}" for number in range(6)]
     with EmbeddedRedis() as here, EmbeddedRedis() as there:
         rehearsal = Rehearsal(kafka, here.url, deployment, tmp_path)
-        rehearsal.follow("Before the first start", 0)
+        rehearsal.make_topics()
         with rehearsal.worker() as worker:
             worker.wait_until_ready()
             rehearsal.say(*events(sessions, first=0, last=20))
-            wait_until(lambda: bool(worker.lines("checkpoint")), lambda: worker.log.read_text()[-3000:])
+            wait_until(lambda: bool(worker.lines("checkpoint")), worker.tail)
             worker.stop()
         rehearsal.redis_url = there.url
         with rehearsal.worker() as worker:
@@ -163,14 +162,11 @@ def test_workers_restarted_on_another_redis_lose_no_word(kafka: Kafka, deploymen
 
 def test_erasing_a_session(rehearsal: Rehearsal) -> None:
     rehearsal.changes = {"CAESURA_DECODING_FORGET_AFTER_MS": "1000"}
-    rehearsal.follow("Before the first start", 0)
+    rehearsal.make_topics()
     said = "unmistakable"
     with rehearsal.worker() as worker:
         worker.wait_until_ready()
-        rehearsal.say(
-            json.dumps({"session": "call-17", "seq": 0, "epoch": 0, "words": ["it", "was", said]}),
-            json.dumps({"session": "call-18", "seq": 0, "epoch": 0, "words": ["this", "stays"]}),
-        )
+        rehearsal.say(event("call-17", 0, "it", "was", said), event("call-18", 0, "this", "stays"))
         wait_until(lambda: said.encode() in stored(rehearsal), lambda: "never stored")
         rehearsal.follow("Erasing a session")
         wait_until(lambda: said.encode() not in stored(rehearsal), lambda: "still stored")
@@ -185,20 +181,20 @@ _OF_THE_RUNBOOK = 7
 
 def test_a_parked_partition_goes_on_when_its_cause_is_gone(rehearsal: Rehearsal) -> None:
     rehearsal.changes = {"CAESURA_WORKER_DEAD_LETTER_LIMIT": "3", "CAESURA_WORKER_DEAD_LETTER_WINDOW_S": "1"}
-    rehearsal.follow("Before the first start", 0)
+    rehearsal.make_topics()
     session = next(name for n in count() if murmur2_partition((name := f"call-{n}").encode(), 12) == _OF_THE_RUNBOOK)
     with rehearsal.worker() as worker:
         worker.wait_until_ready()
         _send_rubbish(rehearsal, session, 6)
-        wait_until(lambda: bool(worker.lines("parked")), worker.log.read_text)
+        wait_until(lambda: bool(worker.lines("parked")), worker.tail)
         rehearsal.say(*events([session], first=0, last=12, end=True))
         assert worker.lines("parked")[0]["reason"] == "dead_letter_limit"
-        wait_until(lambda: any("dead_letter_limit" in one for one in worker.reasons() or []), worker.log.read_text)
+        wait_until(lambda: any("dead_letter_limit" in one for one in worker.reasons() or []), worker.tail)
         assert rehearsal.segments() == []
         listed = rehearsal.follow("A parked partition")
         assert "malformed" in listed
         wait_for_ends(rehearsal, 1, worker)
-        wait_until(lambda: worker.reasons() == [], worker.log.read_text)
+        wait_until(lambda: worker.reasons() == [], worker.tail)
         worker.stop()
     assert words_by_session(rehearsal.segments()) == whole([session], 12)
 
@@ -211,7 +207,7 @@ def _send_rubbish(rehearsal: Rehearsal, session: str, number: int) -> None:
 
 
 def test_relabelling_from_offset_0_uses_topics_of_its_own(rehearsal: Rehearsal, tmp_path: Path) -> None:
-    rehearsal.follow("Before the first start", 0)
+    rehearsal.make_topics()
     sessions = [f"call-{number}" for number in range(4)]
     with rehearsal.worker() as worker:
         worker.wait_until_ready()

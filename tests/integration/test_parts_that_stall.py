@@ -147,7 +147,7 @@ def _broker_behind(proxy: Proxy) -> Iterator[tuple[Kafka, Link]]:
     process = KafkaProcess(port=inner, settings=listeners)
     try:
         process.start()
-        yield Kafka(process.bootstrap, "beside a proxy", process, process.close), link
+        yield Kafka(process.bootstrap), link
     finally:
         process.close()
 

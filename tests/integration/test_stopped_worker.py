@@ -13,10 +13,11 @@ import redis
 
 from caesura.worker.adapters.redis.session_store import partition_key
 from caesura.worker.ports.commit_steps import CommitStep
+from tests.harness.forked import Forked
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import UNHURRIED, Kill, RealWorker, RealWorld
 from tests.harness.rehearsal import Rehearsal
-from tests.harness.running import GROUP_PROTOCOLS, Process
+from tests.harness.running import GROUP_PROTOCOLS
 from tests.harness.speech import check_every_word_once, speech
 from tests.harness.waiting import wait_until
 from tests.integration.sessions import events, wait_for_ends, whole, words_by_session
@@ -69,7 +70,7 @@ def _world(kafka: Kafka, redis_url: str, deployment: str, group_protocol: str) -
     return world
 
 
-def _succeeded(world: RealWorld, zombie: Process) -> RealWorker:
+def _succeeded(world: RealWorld, zombie: Forked) -> RealWorker:
     _wait(lambda: zombie.is_stopped, lambda: None)
     successor = world.worker(2)
     successor.turn_until(lambda: successor.caught_up, timeout_s=120)
@@ -77,10 +78,10 @@ def _succeeded(world: RealWorld, zombie: Process) -> RealWorker:
     return successor
 
 
-def _goes_on(zombie: Process, successor: RealWorker) -> None:
+def _goes_on(zombie: Forked, successor: RealWorker) -> None:
     """Let it go on until it has heard that its partition is another's, and a while longer."""
     zombie.send_signal(signal.SIGCONT)
-    _wait(lambda: "lost" in zombie.told.partition("signal")[2], successor.worker.turn)
+    _wait(lambda: "lost" in zombie.stderr.partition("signal")[2], successor.worker.turn)
     for _ in range(20):
         successor.worker.turn()
 
@@ -112,7 +113,7 @@ def engine_of(worker: int) -> int:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("number", [signal.SIGSTOP, signal.SIGKILL])
 def test_a_worker_whose_engine_dies_labels_every_word_once(rehearsal: Rehearsal, number: signal.Signals) -> None:
-    rehearsal.follow("Before the first start", 0)
+    rehearsal.make_topics()
     with rehearsal.worker(settings={"CAESURA_WORKER_INFERENCE_DEADLINE_MS": "2000"}) as worker:
         rehearsal.say(*events(["call-0"], first=0, last=12, end=True))
         wait_for_ends(rehearsal, 1, worker)

@@ -17,10 +17,11 @@ from caesura.worker.adapters.onnx.engine import OnnxEngine
 from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.ports.commit_steps import CommitStep
 from caesura.worker.ports.engine import Engine
+from tests.harness.forked import Forked
 from tests.harness.in_memory_world import World
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import Kill, RealWorld
-from tests.harness.running import GROUP_PROTOCOLS, Process
+from tests.harness.running import GROUP_PROTOCOLS
 from tests.harness.shipped_models import ENGLISH, one_model
 from tests.harness.speech import check_every_word_once, comparable, speech, talk
 
@@ -96,7 +97,7 @@ def _played(world: RealWorld, events: Sequence[WordsEvent], now: Path, *, engine
                 )
 
 
-def _send_until_it_dies(world: RealWorld, process: Process, events: Sequence[WordsEvent]) -> int:
+def _send_until_it_dies(world: RealWorld, process: Forked, events: Sequence[WordsEvent]) -> int:
     """Send a few events at a time until one of them was the last; return how many that were."""
     at_once = len(events) // 12
     for sent in range(at_once, len(events) + 1, at_once):

@@ -102,7 +102,7 @@ def test_every_segment_leads_to_its_words_events_across_a_crash(
     kafka: Kafka, redis_url: str, deployment: str, tmp_path: Path, way: str
 ) -> None:
     rehearsal = Rehearsal(kafka, redis_url, deployment, tmp_path)
-    rehearsal.follow("Before the first start", 0)
+    rehearsal.make_topics()
     events = _speech(60)
     half = len(events) // 2
     with _receiver(way, tmp_path) as (collector, endpoint):
@@ -117,13 +117,13 @@ def test_every_segment_leads_to_its_words_events_across_a_crash(
         with rehearsal.worker() as first:
             first.wait_until_ready()
             send_with_contexts(rehearsal, events[:half], baggage=_CANARY)
-            wait_until(lambda: rehearsal.committed() == half, first.log.read_text)
-            wait_until(lambda: bool(collector.posted), first.log.read_text)
+            wait_until(lambda: rehearsal.committed() == half, first.tail)
+            wait_until(lambda: bool(collector.posted), first.tail)
             first.process.kill()
         with rehearsal.worker() as second:
             second.wait_until_ready()
             send_with_contexts(rehearsal, events[half:], start=half, baggage=_CANARY)
-            wait_until(lambda: rehearsal.committed() == len(events), second.log.read_text)
+            wait_until(lambda: rehearsal.committed() == len(events), second.tail)
             second.stop()
         bodies = [body for _, body in collector.posted]
     spans = {span.context: span for span in received(bodies)}

@@ -25,7 +25,6 @@ from caesura.worker.checks.findings import FindingLevel
 from caesura.worker.errors import BrokerError, FatalError
 from caesura.worker.ports.observer import Event, ReadinessReported, SilentObserver
 from caesura.worker.settings.tree import Settings
-from tests.harness.parts.certificates import Certificates
 from tests.harness.parts.kafka_broker import Acl, worker_acls
 from tests.harness.parts.redis_part import RedisServer
 from tests.harness.parts.secured_parts import SecuredKafka
@@ -35,8 +34,8 @@ from tests.harness.real_world import RealWorld
 from tests.harness.speech import check_every_word_once, speech
 from tests.harness.waiting import comes, retried, wait_until
 
-WORKER_USER = "caesura"
-PRINCIPAL = f"User:{WORKER_USER}"
+USER = "worker"
+PRINCIPAL = f"User:{USER}"
 _KINDS = {"topic": Kind.TOPIC, "group": Kind.GROUP, "cluster": Kind.BROKER, "transactionalId": Kind.TRANSACTIONAL_ID}
 _OPERATIONS = {
     "Read": AclOperation.READ,
@@ -97,24 +96,25 @@ def allow_only(world: RealWorld, bindings: list[AclBinding]) -> None:
 
 pytestmark = [pytest.mark.kafka, pytest.mark.redis, pytest.mark.timeout(300)]
 
-USER, PASSWORD = WORKER_USER, "kafka-canary-4715"
-
 
 @pytest.fixture
-def settings(guarded: SecuredKafka, certificates: Certificates, deployment: str) -> KafkaSettings:
-    kafka = guarded.settings(certificates.ca)
+def settings(guarded_kafka: SecuredKafka, deployment: str) -> KafkaSettings:
+    guarded_kafka.add_user(USER)
+    kafka = guarded_kafka.settings(USER)
     return dataclasses.replace(kafka, group_id=deployment, client_id=f"{deployment}-0", request_timeout_ms=5_000)
 
 
 @pytest.fixture
-def world(guarded: SecuredKafka, redis_server: RedisServer, deployment: str, settings: KafkaSettings) -> RealWorld:
+def world(
+    guarded_kafka: SecuredKafka, redis_server: RedisServer, deployment: str, settings: KafkaSettings
+) -> RealWorld:
     changes = {
         name: getattr(settings, name)
         for name in (
             "bootstrap_servers", "security_protocol", "sasl_mechanism", "sasl_username", "sasl_password", "ssl_ca_file",
         )
     }  # fmt: skip
-    return RealWorld(guarded.plain, redis_server.url, deployment, partitions=2, kafka_changes=changes)
+    return RealWorld(guarded_kafka.plain, redis_server.url, deployment, partitions=2, kafka_changes=changes)
 
 
 def test_the_page_has_the_charts_list() -> None:

@@ -18,15 +18,14 @@ from caesura.worker.errors import BrokerError, FatalError, StoreError
 from tests.harness.command import CAESURA, started
 from tests.harness.parts.certificates import Certificates
 from tests.harness.parts.kafka_part import unique
-from tests.harness.parts.secured_parts import SecuredKafka, SecuredRedis, secured_kafka, secured_redis
+from tests.harness.parts.secured_parts import PASSWORD as KAFKA_PASSWORD
+from tests.harness.parts.secured_parts import USER, SecuredKafka, SecuredRedis, secured_redis
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import check_every_word_once, speech
 
 pytestmark = [pytest.mark.kafka, pytest.mark.redis]
 
-KAFKA_PASSWORD = "kafka-canary-4711"
 REDIS_PASSWORD = "redis-canary-4712"
-USER = "caesura"
 
 
 @pytest.fixture(scope="module")
@@ -35,21 +34,11 @@ def deployment_of_the_module() -> str:
 
 
 @pytest.fixture(scope="module")
-def kafka_behind_tls(certificates: Certificates) -> Iterator[SecuredKafka]:
-    with secured_kafka(certificates, user=USER, password=KAFKA_PASSWORD) as secured:
-        yield secured
-
-
-@pytest.fixture(scope="module")
 def redis_behind_tls(certificates: Certificates, deployment_of_the_module: str) -> Iterator[SecuredRedis]:
     with secured_redis(
         certificates, user=USER, password=REDIS_PASSWORD, deployment=deployment_of_the_module
     ) as secured:
         yield secured
-
-
-def _kafka_settings(secured: SecuredKafka, ca: Path, *, password: str = KAFKA_PASSWORD) -> KafkaSettings:
-    return dataclasses.replace(secured.settings(ca), sasl_password=password, request_timeout_ms=3_000)
 
 
 def _redis_settings(secured: SecuredRedis, ca: Path, *, password: str = REDIS_PASSWORD) -> RedisSettings:
@@ -83,16 +72,16 @@ def _command(kafka: KafkaSettings, redis_settings: RedisSettings, deployment: st
 
 
 def test_the_command_publishes_over_tls_as_users_of_its_own_and_names_no_secret(
-    kafka_behind_tls: SecuredKafka,
+    guarded_kafka: SecuredKafka,
     redis_behind_tls: SecuredRedis,
     certificates: Certificates,
     deployment_of_the_module: str,
 ) -> None:
     deployment = deployment_of_the_module
-    world = RealWorld(kafka_behind_tls.plain, redis_behind_tls.plain_url, deployment, partitions=2)
+    world = RealWorld(guarded_kafka.plain, redis_behind_tls.plain_url, deployment, partitions=2)
     events = speech("ann", 24)
     world.send(*events)
-    kafka = _kafka_settings(kafka_behind_tls, certificates.ca)
+    kafka = guarded_kafka.settings()
     store = _redis_settings(redis_behind_tls, certificates.ca)
     checked = subprocess.run(_command(kafka, store, deployment, "check"), capture_output=True, timeout=120, check=False)
     command = _command(kafka, store, deployment, "worker")
@@ -127,7 +116,7 @@ def test_the_acl_user_can_touch_no_other_deployments_keys_and_no_other_command(
 
 @pytest.mark.parametrize("wrong", ["password", "authority"])
 def test_a_wrong_password_or_unknown_server_is_refused_without_secrets(
-    redis_behind_tls: SecuredRedis, kafka_behind_tls: SecuredKafka, certificates: Certificates, wrong: str
+    redis_behind_tls: SecuredRedis, guarded_kafka: SecuredKafka, certificates: Certificates, wrong: str
 ) -> None:
     ca = certificates.stranger_ca if wrong == "authority" else certificates.ca
     password = "canary-wrong-4713" if wrong == "password" else REDIS_PASSWORD
@@ -135,7 +124,7 @@ def test_a_wrong_password_or_unknown_server_is_refused_without_secrets(
         RedisSessionStore(
             _redis_settings(redis_behind_tls, ca, password=password), deployment="any", topic="words"
         ).ping()
-    kafka = _kafka_settings(kafka_behind_tls, ca, password=password if wrong == "password" else KAFKA_PASSWORD)
+    kafka = guarded_kafka.settings(password=password if wrong == "password" else KAFKA_PASSWORD, authority=ca)
     with pytest.raises((BrokerError, FatalError)) as unanswered:
         KafkaWordSource(dataclasses.replace(kafka, request_timeout_ms=2_000), "any", "other").partition_count(5.0)
     for error in (refused.value, unanswered.value):
@@ -143,14 +132,6 @@ def test_a_wrong_password_or_unknown_server_is_refused_without_secrets(
         assert "canary" not in repr(error)
 
 
-def test_settings_never_show_a_secret(certificates: Certificates) -> None:
-    kafka = KafkaSettings(
-        bootstrap_servers="x:1",
-        security_protocol="SASL_SSL",
-        sasl_mechanism="SCRAM-SHA-512",
-        sasl_username=USER,
-        sasl_password=KAFKA_PASSWORD,
-        ssl_ca_file=str(certificates.ca),
-    )
+def test_settings_never_show_a_secret(guarded_kafka: SecuredKafka) -> None:
     store = RedisSettings(username=USER, password=REDIS_PASSWORD)
-    assert "canary" not in repr(kafka) + repr(store)
+    assert "canary" not in repr(guarded_kafka.settings()) + repr(store)

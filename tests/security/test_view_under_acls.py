@@ -20,7 +20,6 @@ from caesura.worker.runtime.settings.settings import RuntimeSettings
 from caesura.worker.service.watch.watch_service import readable_topics
 from caesura.worker.settings.serving import ServeSettings
 from caesura.worker.settings.tree import BrokerSettings
-from tests.harness.parts.certificates import Certificates
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.secured_parts import SecuredKafka
 from tests.harness.speech import event
@@ -28,14 +27,15 @@ from tests.harness.waiting import comes, wait_until
 from tests.harness.watching import ANSWER_WITHIN_S, messages, watching
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(400)]
-USER, PASSWORD = "watcher", "view-canary-2291"
+USER = "watcher"
 
 
 @pytest.fixture
-def settings(guarded: SecuredKafka, certificates: Certificates, deployment: str) -> BrokerSettings:
+def settings(guarded_kafka: SecuredKafka, deployment: str) -> BrokerSettings:
     worker = RuntimeSettings(input_topic=f"{deployment}.words", segment_topic=f"{deployment}.segments")
-    guarded.plain.create_topics_named({worker.input_topic: {}, worker.segment_topic: {}}, 2)
-    kafka = guarded.settings(certificates.ca)
+    guarded_kafka.plain.create_topics_named({worker.input_topic: {}, worker.segment_topic: {}}, 2)
+    guarded_kafka.add_user(USER)
+    kafka = guarded_kafka.settings(USER)
     kafka = replace(kafka, group_id=f"{deployment}-watcher", request_timeout_ms=10_000)
     return BrokerSettings(worker=worker, kafka=kafka, serve=ServeSettings(port=0))
 
@@ -104,8 +104,10 @@ def words(told: list[dict[str, Any]], kind: str) -> list[str]:
     return [word["text"] for one in told for word in one.get(kind, {}).get("words", ())]
 
 
-def test_view_without_access_to_words_shows_segments_only(guarded: SecuredKafka, settings: BrokerSettings) -> None:
-    kafka, worker = guarded.plain, settings.worker
+def test_view_without_access_to_words_shows_segments_only(
+    guarded_kafka: SecuredKafka, settings: BrokerSettings
+) -> None:
+    kafka, worker = guarded_kafka.plain, settings.worker
     may_read(kafka, worker.segment_topic)
     assert readable_topics(settings).words is None
     told = shown(settings, kafka)
@@ -123,7 +125,7 @@ def test_view_without_access_to_words_shows_segments_only(guarded: SecuredKafka,
     assert not [one for one in asked.result().topic_partitions if one.offset >= 0]
 
 
-def test_view_without_access_to_segments_is_refused(guarded: SecuredKafka, settings: BrokerSettings) -> None:
-    may_read(guarded.plain, settings.worker.input_topic)
+def test_view_without_access_to_segments_is_refused(guarded_kafka: SecuredKafka, settings: BrokerSettings) -> None:
+    may_read(guarded_kafka.plain, settings.worker.input_topic)
     with pytest.raises(FatalError, match=settings.worker.segment_topic):
         readable_topics(settings)

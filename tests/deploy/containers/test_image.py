@@ -17,58 +17,46 @@ from websockets.sync.client import connect
 from caesura.worker.embedded.guarded_process import free_port
 from tests.deploy.containers.engine import CONFINED, Engine, EngineFailed, running
 from tests.deploy.containers.machine import changes_of, machine
-from tests.harness.parts.certificates import Certificates, make_certificates
-from tests.harness.parts.secured_parts import SecuredKafka, SecuredRedis, secured_kafka, secured_redis
+from tests.harness.parts.certificates import Certificates
+from tests.harness.parts.secured_parts import PASSWORD, USER, SecuredKafka, SecuredRedis, secured_redis
 from tests.harness.places import ROOT
 from tests.harness.waiting import wait_until
 
 pytestmark = pytest.mark.timeout(1800)
 
-_USER, _PASSWORD = "caesura", "only-this-test-knows"
 _BESIDE_THE_BASE_MB = 450
 _SAID = "so we begin with the um numbers for october\n"
 _READY_S = 90.0
 _PARTS = "/opt/caesura/lib/python3.11/site-packages"
 
 
-@pytest.fixture(scope="module")
-def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    return make_certificates(tmp_path_factory.mktemp("certificates"))
-
-
-@pytest.fixture(scope="module")
-def kafka_behind_tls(certificates: Certificates) -> Iterator[SecuredKafka]:
-    with secured_kafka(certificates, user=_USER, password=_PASSWORD) as secured:
-        yield secured
-
-
 @pytest.fixture
 def redis_behind_tls(certificates: Certificates, deployment: str) -> Iterator[SecuredRedis]:
     """A Redis whose one user has the chart's ACL rule for this deployment."""
-    with secured_redis(certificates, user=_USER, password=_PASSWORD, deployment=deployment) as secured:
+    with secured_redis(certificates, user=USER, password=PASSWORD, deployment=deployment) as secured:
         yield secured
 
 
 @pytest.fixture
 def connected(
-    kafka_behind_tls: SecuredKafka, redis_behind_tls: SecuredRedis, certificates: Certificates, deployment: str
+    guarded_kafka: SecuredKafka, redis_behind_tls: SecuredRedis, certificates: Certificates, deployment: str
 ) -> list[str]:
     """The engine's options for a container that reaches both over TLS."""
     authority = "/etc/caesura/ca.crt"
     settings = {
         "CAESURA_WORKER_DEPLOYMENT": deployment,
         "CAESURA_WORKER_ORDINAL": "0",
-        "CAESURA_KAFKA_BOOTSTRAP_SERVERS": kafka_behind_tls.secured,
+        "CAESURA_KAFKA_BOOTSTRAP_SERVERS": guarded_kafka.sasl,
         "CAESURA_KAFKA_SECURITY_PROTOCOL": "SASL_SSL",
         "CAESURA_KAFKA_SASL_MECHANISM": "SCRAM-SHA-512",
-        "CAESURA_KAFKA_SASL_USERNAME": _USER,
-        "CAESURA_KAFKA_SASL_PASSWORD": _PASSWORD,
+        "CAESURA_KAFKA_SASL_USERNAME": USER,
+        "CAESURA_KAFKA_SASL_PASSWORD": PASSWORD,
         "CAESURA_KAFKA_SSL_CA_FILE": authority,
         "CAESURA_REDIS_ADDRESSES": redis_behind_tls.address,
         "CAESURA_REDIS_TLS": "true",
         "CAESURA_REDIS_TLS_CA_FILE": authority,
-        "CAESURA_REDIS_USERNAME": _USER,
-        "CAESURA_REDIS_PASSWORD": _PASSWORD,
+        "CAESURA_REDIS_USERNAME": USER,
+        "CAESURA_REDIS_PASSWORD": PASSWORD,
         "CAESURA_WORKER_HTTP_PORT": str(free_port()),
     }
     given = [f"--env={name}={value}" for name, value in settings.items()]

@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import uuid
 from base64 import urlsafe_b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,8 +155,7 @@ class KafkaProcess:
     """A broker of our own; after ``stop`` or ``kill`` a ``start`` brings it back with its log and its address.
 
     settings: further lines of server.properties, which override ours; cluster: the id of the cluster it belongs to.
-    scram: users and passwords that it knows from the start. long_lived: its code is compiled in full, as in production,
-    which takes a minute of load.
+    long_lived: its code is compiled in full, as in production, which takes a minute of load.
     """
 
     def __init__(
@@ -165,7 +164,6 @@ class KafkaProcess:
         port: int | None = None,
         settings: str = "",
         cluster: str | None = None,
-        scram: Mapping[str, str] | None = None,
         long_lived: bool = False,
     ) -> None:
         self._flags = _JAVA_FLAGS if long_lived else (*_JAVA_FLAGS, _QUICK_TO_START)
@@ -178,32 +176,29 @@ class KafkaProcess:
         ours = _SETTINGS.format(port=port, controller=free_port(), folder=self._folder.name)
         self._properties.write_text(ours + settings)
         self._process: GuardedProcess | None = None
-        self._format(cluster or new_cluster_id(), scram or {})
+        self._format(cluster or new_cluster_id())
 
     def _command(self, main: str, *arguments: str) -> list[str]:
         return [str(self._java), *self._flags, "-cp", f"{self._jars}/*", main, *arguments]
 
-    def _format(self, cluster: str, scram: Mapping[str, str]) -> None:
+    def _format(self, cluster: str) -> None:
         """Have Kafka's tool format the folder; where it has told before what it writes there, write that."""
         log = Path(self._folder.name) / "log"
-        if not scram and _FEATURES.is_file():
+        if _FEATURES.is_file():
             log.mkdir()
             shutil.copy(_FEATURES, log)
             node = re.findall(r"^node\.id=(\d+)$", self._properties.read_text(), re.MULTILINE)[-1]
             ids = f"cluster.id={cluster}\nnode.id={node}\ndirectory.id={new_cluster_id()}\n"
             (log / "meta.properties").write_text(f"version=1\n{ids}")
             return
-        users = [f"SCRAM-SHA-512=[name={name},password={password}]" for name, password in scram.items()]
-        known = [argument for user in users for argument in ("--add-scram", user)]
         subprocess.run(
-            self._command("kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self._properties), *known),
+            self._command("kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self._properties)),
             check=True,
             capture_output=True,
             timeout=180,
         )
-        if not scram:
-            kept = shutil.copy(log / _FEATURES.name, _FEATURES.with_suffix(f".{os.getpid()}"))
-            Path(kept).replace(_FEATURES)
+        kept = shutil.copy(log / _FEATURES.name, _FEATURES.with_suffix(f".{os.getpid()}"))
+        Path(kept).replace(_FEATURES)
 
     def start(self, timeout_s: float = 180.0) -> None:
         """Start the broker and wait until it answers."""
@@ -228,6 +223,11 @@ class KafkaProcess:
 
         if not comes(lambda: not process.alive or answers(), within_s=timeout_s) or not process.alive:
             raise RuntimeError(f"Kafka did not come up: {process.log_tail()}")
+
+    @property
+    def alive(self) -> bool:
+        """Whether it runs, which it also does while a signal has stopped it."""
+        return self._process is not None and self._process.alive
 
     def stop(self) -> None:
         """Shut the broker down in good order."""

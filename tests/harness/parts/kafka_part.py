@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from functools import cached_property, partial
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
@@ -73,20 +73,11 @@ def unique(name: str) -> str:
 
 
 class Kafka:
-    """A broker that answers. Only one that we own may be stopped, killed or sent a signal."""
+    """A broker that answers. Other tests use it at the same time: each makes topics and groups of its own."""
 
-    def __init__(
-        self, bootstrap: str, origin: str, process: KafkaProcess | None = None, close: Callable[[], None] = lambda: None
-    ) -> None:
+    def __init__(self, bootstrap: str, close: Callable[[], None] = lambda: None) -> None:
         self.bootstrap = bootstrap
-        self.origin = origin
-        self.process = process
         self.close = close
-
-    @property
-    def owned(self) -> bool:
-        """Whether ``stop``, ``start``, ``kill`` and ``signal`` may be used."""
-        return self.process is not None
 
     @cached_property
     def admin(self) -> AdminClient:
@@ -110,33 +101,20 @@ class Kafka:
         """Create exactly these topics, each with its settings, and wait until the broker serves them."""
         create_topics(self.admin, self.bootstrap, topics, partitions, replicas=1)
 
-    def _ours(self) -> KafkaProcess:
-        if self.process is None:
-            raise NotFound("this broker is not ours to stop: unset KAFKA_BOOTSTRAP_SERVERS; Maven and Java bring one")
-        return self.process
 
-    def stop(self) -> None:
-        """Shut it down in good order; ``start`` brings it back with its log."""
-        self._ours().stop()
+class OwnKafka(Kafka):
+    """A broker that one test at a time may stop, kill, or send a signal, by its ``process``."""
 
-    def kill(self) -> None:
-        """Kill it as a crash would."""
-        self._ours().kill()
-
-    def start(self) -> None:
-        """Start it again at the same address."""
-        self._ours().start()
-
-    def signal(self, number: int) -> None:
-        """Send it a signal, for example SIGSTOP and SIGCONT."""
-        self._ours().signal(number)
+    def __init__(self, process: KafkaProcess) -> None:
+        super().__init__(process.bootstrap, process.close)
+        self.process = process
 
 
 def find_kafka(*, long_lived: bool = False) -> Kafka:
     """Find or start a broker; NotFound says what was missing. long_lived: see ``KafkaProcess``."""
     given = os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
     if given:
-        return Kafka(given, "KAFKA_BOOTSTRAP_SERVERS")
+        return Kafka(given)
     if docker_answers():
         return _in_docker()
     try:
@@ -144,7 +122,17 @@ def find_kafka(*, long_lived: bool = False) -> Kafka:
     except NotFound as missing:
         raise NotFound(f"no Kafka: {missing}; or set KAFKA_BOOTSTRAP_SERVERS, or have a Docker engine") from None
     process.start()
-    return Kafka(process.bootstrap, "Apache Kafka's jars on this machine's Java", process, process.close)
+    return OwnKafka(process)
+
+
+@contextmanager
+def running_kafka() -> Iterator[str]:
+    """Find or start a broker, and end it with the block; its bootstrap address. NotFound."""
+    kafka = find_kafka()
+    try:
+        yield kafka.bootstrap
+    finally:
+        kafka.close()
 
 
 def _in_docker() -> Kafka:
@@ -154,7 +142,7 @@ def _in_docker() -> Kafka:
     for name, value in _DOCKER_SETTINGS.items():
         container.with_env(name, value)
     container.start()
-    return Kafka(container.get_bootstrap_server(), "Docker", close=container.stop)
+    return Kafka(container.get_bootstrap_server(), container.stop)
 
 
 _DOCKER_SETTINGS = {

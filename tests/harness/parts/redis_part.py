@@ -26,9 +26,8 @@ class Control(Protocol):
 class RedisServer:
     """A Redis that answers. Only one that we own may be stopped or emptied."""
 
-    def __init__(self, url: str, origin: str, control: Control | None, close: Callable[[], None]) -> None:
+    def __init__(self, url: str, control: Control | None, close: Callable[[], None]) -> None:
         self.url = url
-        self.origin = origin
         self._control = control
         self.close = close
 
@@ -70,11 +69,11 @@ def find_redis() -> RedisServer:
     """Find or start a Redis; NotFound says what was missing."""
     url = os.environ.get("REDIS_URL")
     if url:
-        return RedisServer(url, "REDIS_URL", None, lambda: None)
+        return RedisServer(url, None, lambda: None)
     if find_redis_server() is not None:
         server = EmbeddedRedis()
         server.start()
-        return RedisServer(server.url, "a redis-server of this machine", server, server.close)
+        return RedisServer(server.url, server, server.close)
     if docker_answers():
         return _in_docker()
     raise NotFound("no Redis: set REDIS_URL, or have a redis-server on the PATH, or a Docker engine")
@@ -87,7 +86,7 @@ def _in_docker() -> RedisServer:
     container.with_command("redis-server --save '' --maxmemory-policy noeviction")
     container.start()
     url = f"redis://{container.get_container_host_ip()}:{container.get_exposed_port(6379)}/0"
-    return RedisServer(url, "Docker", None, container.stop)
+    return RedisServer(url, None, container.stop)
 
 
 def worker_rule(deployment: str) -> str:

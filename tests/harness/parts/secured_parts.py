@@ -1,15 +1,17 @@
-"""A Kafka that wants TLS and SCRAM, and a Redis that wants TLS and an ACL user, each with a plain door for the test."""
+"""A Kafka that wants TLS and a user, a Redis that wants TLS and an ACL user, each with a plain door for the test."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import redis
+from confluent_kafka.admin import ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
 
 from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.embedded.embedded_redis import CLUSTER_PORTS, EmbeddedRedis
@@ -21,30 +23,64 @@ from tests.harness.parts.lookup import NotFound, missing
 from tests.harness.parts.redis_part import worker_rule
 from tests.harness.session_stores import take_all_slots
 
-_AUTHORIZER = """
+USER, PASSWORD = "caesura", "kafka-canary-4711"
+"""Who may do everything, by every mechanism."""
+_SETTINGS = """
+controller.quorum.voters=1@127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{plain},SASL://127.0.0.1:{sasl},TLS://127.0.0.1:{tls},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{plain},SASL://127.0.0.1:{sasl},TLS://127.0.0.1:{tls}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SASL:SASL_SSL,TLS:SSL,CONTROLLER:PLAINTEXT
+inter.broker.listener.name=PLAINTEXT
+sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512
+listener.name.sasl.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \
+user_{user}="{password}";
+listener.name.sasl.scram-sha-256.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
+listener.name.sasl.scram-sha-512.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
+listener.name.tls.ssl.client.auth=required
+ssl.keystore.type=PEM
+ssl.keystore.location={certificates.server_pem}
+ssl.truststore.type=PEM
+ssl.truststore.location={certificates.ca}
 authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
-super.users=User:ANONYMOUS
+super.users=User:ANONYMOUS;User:{user};User:CN=client
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SecuredKafka:
-    """plain: the door for the test. secured: the address that wants TLS and SASL."""
+    """A broker with three doors: plain for the test, sasl with SASL over TLS, tls with client certificates.
 
-    plain: Kafka
-    secured: str
-    user: str
-    password: str
+    ``USER`` and the client certificate may do everything; other users what ACLs say, at first nothing.
+    """
 
-    def settings(self, authority: Path) -> KafkaSettings:
-        """Return how the user comes in by the secured door. authority: the certificate that is trusted."""
+    def __init__(self, plain: str, sasl: str, tls: str, certificates: Certificates) -> None:
+        self.plain = Kafka(plain)
+        self.sasl = sasl
+        self.tls = tls
+        self.certificates = certificates
+
+    def add_user(self, name: str) -> None:
+        """Let a user in by SCRAM, with ``PASSWORD``."""
+        for mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
+            known = UserScramCredentialUpsertion(name, ScramCredentialInfo(mechanism, 4096), PASSWORD.encode())
+            for future in self.plain.admin.alter_user_scram_credentials([known]).values():
+                future.result(timeout=30)
+
+    def settings(
+        self,
+        user: str = USER,
+        *,
+        mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "SCRAM-SHA-512",
+        password: str = PASSWORD,
+        authority: Path | None = None,
+    ) -> KafkaSettings:
+        """Return how a user comes in by SASL. authority: the certificate that is trusted, if not the server's."""
         return KafkaSettings(
-            bootstrap_servers=self.secured,
+            bootstrap_servers=self.sasl,
             security_protocol="SASL_SSL",
-            sasl_mechanism="SCRAM-SHA-512",
-            sasl_username=self.user,
-            sasl_password=self.password,
-            ssl_ca_file=str(authority),
+            sasl_mechanism=mechanism,
+            sasl_username=user,
+            sasl_password=password,
+            ssl_ca_file=str(authority or self.certificates.ca),
         )
 
 
@@ -59,37 +95,20 @@ class SecuredRedis:
 
 
 @contextmanager
-def secured_kafka(
-    certificates: Certificates, *, user: str, password: str, authorizer: bool = False
-) -> Iterator[SecuredKafka]:
-    """Run a broker with a plain listener and one that wants TLS and SCRAM-SHA-512.
-
-    authorizer: whoever comes by the plain one may do everything, and others what ACLs say; at first nothing.
-    """
-    port, secured, controller = free_port(), free_port(), free_port()
-    settings = f"""
-controller.quorum.voters=1@127.0.0.1:{controller}
-listeners=PLAINTEXT://127.0.0.1:{port},SASL_SSL://127.0.0.1:{secured},CONTROLLER://127.0.0.1:{controller}
-advertised.listeners=PLAINTEXT://127.0.0.1:{port},SASL_SSL://127.0.0.1:{secured}
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SASL_SSL:SASL_SSL,CONTROLLER:PLAINTEXT
-sasl.enabled.mechanisms=SCRAM-SHA-512
-ssl.keystore.type=PEM
-ssl.keystore.location={certificates.server_pem}
-listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config=\
-org.apache.kafka.common.security.scram.ScramLoginModule required;
-"""
-    if authorizer:
-        settings += _AUTHORIZER
+def secured_kafka(certificates: Certificates) -> Iterator[SecuredKafka]:
+    """Run such a broker to the end of the block. The test is skipped, or fails in CI, where none can be started."""
+    ports = {name: free_port() for name in ("plain", "sasl", "tls", "controller")}
+    settings = _SETTINGS.format(**ports, certificates=certificates, user=USER, password=PASSWORD)
     try:
-        process = KafkaProcess(port=port, settings=settings, scram={user: password})
+        process = KafkaProcess(port=ports["plain"], settings=settings)
     except NotFound as why:
         missing(str(why))
-    try:
+    with closing(process):
         process.start()
-        plain = Kafka(process.bootstrap, "this test's own", process, process.close)
-        yield SecuredKafka(plain=plain, secured=f"127.0.0.1:{secured}", user=user, password=password)
-    finally:
-        process.close()
+        plain, sasl, tls = (f"127.0.0.1:{ports[name]}" for name in ("plain", "sasl", "tls"))
+        secured = SecuredKafka(plain, sasl, tls, certificates)
+        secured.add_user(USER)
+        yield secured
 
 
 @contextmanager
