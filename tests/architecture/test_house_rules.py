@@ -37,11 +37,6 @@ def test_a_module_is_a_noun_of_the_domain() -> None:
     assert [name_of(file) for file in sources("bench", "deploy") if file.stem in VAGUE] == []
 
 
-def test_a_modules_first_line_says_where_it_stands() -> None:
-    trees = {name_of(file): ast.parse(file.read_text(encoding="utf-8")) for file in sources()}
-    assert [name for name, tree in trees.items() if not ast.get_docstring(tree)] == []
-
-
 def test_a_module_leaves_nothing_to_do() -> None:
     assert [name_of(file) for file in sources() if LEFT_BEHIND.search(file.read_text(encoding="utf-8"))] == []
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
 from caesura.worker.adapters.memory.session_store import StoreFault
 from caesura.worker.embedded.embedded_redis import EmbeddedRedis, find_redis_server
 from caesura.worker.ports.commit_steps import CommitStep
-from tests.crash.stages import RealStage, Stage
+from tests.crash.stages import Player, RealStage, Stage
 from tests.harness.crashing import Crash, CrashAt, Interrupted
 from tests.harness.in_memory_world import World
-from tests.harness.parts.kafka_part import Kafka
+from tests.harness.parts.kafka_part import Kafka, OwnKafka
 from tests.harness.parts.lookup import missing
 from tests.harness.speech import check_every_word_once, speech
 
@@ -78,20 +79,29 @@ def test_a_redis_lost_under_a_running_worker_is_rebuilt(stage: Stage) -> None:
     check_every_word_once(_EVENTS, stage.segments())
 
 
+@contextmanager
+def _silent(server: EmbeddedRedis) -> Iterator[None]:
+    server.signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        server.signal(signal.SIGCONT)
+
+
+def _check_all_came(player: Player, stage: Stage) -> None:
+    player.until(lambda: player.caught_up and player.worker.unready() == ())
+    check_every_word_once(_EVENTS, stage.segments())
+
+
 def test_a_silent_redis_at_assignment_costs_no_word_and_no_readiness(
     kafka: Kafka, own_redis: EmbeddedRedis, deployment: str
 ) -> None:
     stage = RealStage(kafka, own_redis.url, deployment)
     stage.send(*_EVENTS)
-    own_redis.signal(signal.SIGSTOP)
-    try:
+    with _silent(own_redis):
         player = stage.enter(0)
-        player.until(lambda: player.caught_up and player.worker.unready() == ())
-        check_every_word_once(_EVENTS, stage.segments())
-    finally:
-        own_redis.signal(signal.SIGCONT)
-    player.until(lambda: player.caught_up and player.worker.unready() == ())
-    check_every_word_once(_EVENTS, stage.segments())
+        _check_all_came(player, stage)
+    _check_all_came(player, stage)
 
 
 def test_a_redis_that_falls_silent_over_a_save_costs_no_word_and_no_readiness(
@@ -101,16 +111,10 @@ def test_a_redis_that_falls_silent_over_a_save_costs_no_word_and_no_readiness(
     player = stage.enter(0)
     stage.send(*_EVENTS[:4])
     player.until(lambda: player.caught_up)
-    own_redis.signal(signal.SIGSTOP)
-    try:
+    with _silent(own_redis):
         stage.send(*_EVENTS[4:])
-        player.until(lambda: player.caught_up)
-        assert player.worker.unready() == ()
-        check_every_word_once(_EVENTS, stage.segments())
-    finally:
-        own_redis.signal(signal.SIGCONT)
-    player.until(lambda: player.caught_up)
-    check_every_word_once(_EVENTS, stage.segments())
+        _check_all_came(player, stage)
+    _check_all_came(player, stage)
 
 
 @pytest.mark.parametrize("fault", list(StoreFault))
@@ -128,15 +132,13 @@ def test_a_save_without_an_answer_does_no_harm_whenever_it_lands(fault: StoreFau
 
 
 def test_a_commit_that_the_broker_does_not_answer_in_time_is_looked_up(
-    kafka: Kafka, redis_url: str, deployment: str
+    own_kafka: OwnKafka, redis_url: str, deployment: str
 ) -> None:
-    if not kafka.owned:
-        pytest.skip("needs a broker of our own: unset KAFKA_BOOTSTRAP_SERVERS")
-    stage = RealStage(kafka, redis_url, deployment)
-    awake = threading.Timer(4.0, kafka.signal, (signal.SIGCONT,))
+    stage = RealStage(own_kafka, redis_url, deployment)
+    awake = threading.Timer(4.0, own_kafka.process.signal, (signal.SIGCONT,))
 
     def fall_silent() -> None:
-        kafka.signal(signal.SIGSTOP)
+        own_kafka.process.signal(signal.SIGSTOP)
         awake.start()
 
     silenced = Interrupted(CommitStep.OFFSETS_SENT, fall_silent)

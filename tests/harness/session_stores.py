@@ -46,8 +46,7 @@ def take_all_slots(port: int) -> None:
     """Make a node that is alone serve the whole cluster."""
     with redis.Redis(port=port) as client:
         client.execute_command("CLUSTER", "ADDSLOTSRANGE" if _newer(client) else "ADDSLOTS", *_slots(client))
-        while b"cluster_state:ok" not in client.execute_command("CLUSTER", "INFO"):
-            pass
+        wait_until(lambda: b"cluster_state:ok" in client.execute_command("CLUSTER", "INFO"), every_s=0.02)
 
 
 def _newer(client: redis.Redis) -> bool:

@@ -17,7 +17,6 @@ from tests.harness.forked import Forked
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import UNHURRIED, Kill, RealWorker, RealWorld
 from tests.harness.rehearsal import Rehearsal
-from tests.harness.running import GROUP_PROTOCOLS
 from tests.harness.speech import check_every_word_once, speech
 from tests.harness.waiting import wait_until
 from tests.integration.sessions import events, wait_for_ends, whole, words_by_session
@@ -28,28 +27,21 @@ _EVENTS = [one for name in ("ann", "ben", "cy") for one in speech(name, 40, a_ti
 _SOON: dict[str, object] = {"session_timeout_ms": 2_000, "transaction_timeout_ms": 3_000}
 
 
+_STEPS = [CommitStep.STAGED, CommitStep.PUBLISHED, CommitStep.OFFSETS_SENT, CommitStep.COMMITTED]
+
+
 @pytest.mark.parametrize(
-    "step", [CommitStep.STAGED, CommitStep.PUBLISHED, CommitStep.OFFSETS_SENT, CommitStep.COMMITTED]
+    ("group_protocol", "step"),
+    [
+        *(("classic", step) for step in (*_STEPS, CommitStep.CLAIM_OFFSET_READ)),
+        *(pytest.param("consumer", step, marks=pytest.mark.long) for step in _STEPS),
+    ],
 )
-@pytest.mark.parametrize("group_protocol", GROUP_PROTOCOLS)
 def test_a_worker_stopped_past_its_session_changes_and_publishes_nothing(
     kafka: Kafka, redis_url: str, deployment: str, group_protocol: str, step: CommitStep
 ) -> None:
     world = _world(kafka, redis_url, deployment, group_protocol)
     with world.process(1, kill=Kill(at=step, number=signal.SIGSTOP)) as zombie:
-        successor = _succeeded(world, zombie)
-        stored, published = _stored(world), world.segments()
-        _goes_on(zombie, successor)
-        assert _stored(world) == stored
-        assert len(world.segments()) == len(published)
-    _finish(world, successor)
-
-
-def test_a_worker_stopped_while_it_claims_changes_nothing_and_the_owner_goes_on(
-    kafka: Kafka, redis_url: str, deployment: str
-) -> None:
-    world = _world(kafka, redis_url, deployment, "classic")
-    with world.process(1, kill=Kill(at=CommitStep.CLAIM_OFFSET_READ, number=signal.SIGSTOP)) as zombie:
         successor = _succeeded(world, zombie)
         stored, published = _stored(world), world.segments()
         _goes_on(zombie, successor)

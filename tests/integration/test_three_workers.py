@@ -1,4 +1,4 @@
-"""Three workers, 200 sessions, a worker that joins, one that leaves, and one killed in the middle of a transaction."""
+"""Three workers, many sessions, a worker that joins, one that leaves, and one killed in the middle of a transaction."""
 
 from __future__ import annotations
 
@@ -21,10 +21,13 @@ from tests.harness.forked import Forked
 from tests.harness.in_memory_world import World
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import Kill, RealWorld
-from tests.harness.running import GROUP_PROTOCOLS
 from tests.harness.shipped_models import ENGLISH, one_model
 from tests.harness.speech import check_every_word_once, comparable, speech, talk
 
+_SIZES = pytest.mark.parametrize(
+    ("group_protocol", "share"), [("classic", 0.25), pytest.param("consumer", 1.0, marks=pytest.mark.long)]
+)
+"""By day a quarter of all sessions, which is enough for words to be under way at each of the changes."""
 _SESSIONS = 200
 _TALKS = 40
 _PARTITIONS = 6
@@ -32,12 +35,12 @@ _RULES: dict[str, object] = {"flush_after_ms": 300_000, "stall_after_ms": 300_00
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("group_protocol", GROUP_PROTOCOLS)
-def test_twenty_thousand_words_come_out_as_in_an_undisturbed_run(
-    kafka: Kafka, redis_url: str, deployment: str, group_protocol: str, tmp_path: Path
+@_SIZES
+def test_all_words_come_out_as_in_an_undisturbed_run(
+    kafka: Kafka, redis_url: str, deployment: str, group_protocol: str, share: float, tmp_path: Path
 ) -> None:
     world = _world(kafka, redis_url, deployment, group_protocol)
-    events = _spoken(*[100] * _SESSIONS)
+    events = _spoken(*[100] * int(_SESSIONS * share))
     segments = _played(world, events, tmp_path / "now")
     check_every_word_once(events, segments)
     expected = comparable(_undisturbed(events))
@@ -45,13 +48,13 @@ def test_twenty_thousand_words_come_out_as_in_an_undisturbed_run(
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("group_protocol", GROUP_PROTOCOLS)
+@_SIZES
 def test_the_shipped_model_labels_as_it_does_undisturbed(
-    kafka: Kafka, redis_url: str, deployment: str, group_protocol: str, tmp_path: Path
+    kafka: Kafka, redis_url: str, deployment: str, group_protocol: str, share: float, tmp_path: Path
 ) -> None:
     world = _world(kafka, redis_url, deployment, group_protocol)
     drawn = random.Random(7)
-    events = _spoken(*(talk(100, drawn) for _ in range(_TALKS)))
+    events = _spoken(*(talk(100, drawn) for _ in range(int(_TALKS * share))))
     segments = _played(world, events, tmp_path / "now", engine="shipped")
     check_every_word_once(events, segments)
     assert comparable(segments) == comparable(_undisturbed(events, OnnxEngine(one_model(ENGLISH))))

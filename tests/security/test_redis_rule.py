@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 import redis
@@ -18,7 +17,7 @@ from caesura.worker.checks.redis import check_redis
 from caesura.worker.embedded.embedded_redis import EmbeddedRedis
 from caesura.worker.errors import StoreError
 from caesura.worker.ports.session_store import PreparedSessions, StoreWrite
-from tests.harness.parts.certificates import make_certificates
+from tests.harness.parts.certificates import Certificates
 from tests.harness.parts.kafka_part import unique
 from tests.harness.parts.redis_part import worker_rule
 from tests.harness.parts.secured_parts import secured_redis
@@ -37,10 +36,6 @@ def another_database() -> Iterator[RedisSettings]:
         yield RedisSettings(addresses=(f"127.0.0.1:{server.port}",), database=3)
 
 
-SERVERS: dict[str, Callable[[], AbstractContextManager[RedisSettings]]] = {
-    "alone": another_database,
-    "cluster": cluster_of_one,
-}
 NEEDED_BY = {"+select": "alone", "+command": "cluster", "+cluster|slots": "cluster"}
 """Where a command is needed that not everybody needs."""
 COMMANDS = [part for part in worker_rule(DEPLOYMENT).split() if part.startswith("+")]
@@ -74,25 +69,34 @@ def test_the_page_has_the_charts_rule() -> None:
     assert f"    ACL SETUSER caesura reset on >PASSWORD {worker_rule('<deployment>')}\n" in page
 
 
+@pytest.fixture(scope="module")
+def servers() -> Iterator[dict[str, RedisSettings]]:
+    with another_database() as alone, cluster_of_one() as cluster:
+        yield {"alone": alone, "cluster": cluster}
+
+
 @pytest.mark.parametrize("left_out", [None, *COMMANDS])
-def test_the_rule_is_enough_and_holds_no_unneeded_command(left_out: str | None) -> None:
-    with SERVERS[NEEDED_BY.get(left_out or "", "cluster")]() as settings:
-        rule = [part for part in worker_rule(DEPLOYMENT).split() if part != left_out]
-        with redis.Redis(port=int(settings.addresses[0].rpartition(":")[2])) as admin:
-            admin.execute_command("ACL", "SETUSER", USER, "reset", "on", f">{PASSWORD}", *rule)
-        user = dataclasses.replace(settings, username=USER, password=PASSWORD)
-        if left_out is None:
+def test_the_rule_is_enough_and_holds_no_unneeded_command(
+    servers: dict[str, RedisSettings], left_out: str | None
+) -> None:
+    settings = servers[NEEDED_BY.get(left_out or "", "cluster")]
+    rule = [part for part in worker_rule(DEPLOYMENT).split() if part != left_out]
+    with redis.Redis(port=int(settings.addresses[0].rpartition(":")[2])) as admin:
+        admin.flushall()
+        admin.execute_command("ACL", "SETUSER", USER, "reset", "on", f">{PASSWORD}", *rule)
+    user = dataclasses.replace(settings, username=USER, password=PASSWORD)
+    if left_out is None:
+        use(user, DEPLOYMENT)
+        assert doubts(user, DEPLOYMENT) == []
+        return
+    assert doubts(user, DEPLOYMENT) != [], "the check says that something is missing"
+    if left_out != "+info":  # the check's alone
+        with pytest.raises(StoreError):
             use(user, DEPLOYMENT)
-            assert doubts(user, DEPLOYMENT) == []
-            return
-        assert doubts(user, DEPLOYMENT) != [], "the check says that something is missing"
-        if left_out != "+info":  # the check's alone
-            with pytest.raises(StoreError):
-                use(user, DEPLOYMENT)
 
 
-def test_the_user_works_on_a_tls_cluster_within_its_own_keys(tmp_path: Path) -> None:
-    certificates, deployment = make_certificates(tmp_path), unique("secure")
+def test_the_user_works_on_a_tls_cluster_within_its_own_keys(certificates: Certificates) -> None:
+    deployment = unique("secure")
     with secured_redis(certificates, user=USER, password=PASSWORD, deployment=deployment, cluster=True) as secured:
         settings = RedisSettings(
             addresses=(secured.address,),
