@@ -24,6 +24,8 @@ from tests.harness.parts.shared import shared
 from tests.harness.real_world import close_all
 
 _REAL_PARTS = ("kafka", "redis")
+_OWN_SERVERS = ("own_kafka", "guarded_kafka")
+"""Fixtures with a server for each process: files that use one go to one process."""
 
 
 def dealt(items: Sequence[pytest.Item], processes: int) -> list[pytest.Item]:
@@ -38,8 +40,12 @@ def dealt(items: Sequence[pytest.Item], processes: int) -> list[pytest.Item]:
         (waiting if real else computing).append(file)
     waiting.sort(key=_patience_s, reverse=True)
     stretches: list[list[list[pytest.Item]]] = [[] for _ in range(processes)]
+    homes: dict[str, int] = {}
     for number, file in enumerate(waiting):
-        stretches[1 + number % (processes - 1)].append(file)
+        place = 1 + number % (processes - 1)
+        fixtures = {name for item in file for name in getattr(item, "fixturenames", ())}
+        server = next((name for name in _OWN_SERVERS if name in fixtures), None)
+        stretches[place if server is None else homes.setdefault(server, place)].append(file)
     for file in computing:
         min(stretches, key=lambda stretch: sum(map(len, stretch))).append(file)
     order = list(chain.from_iterable(chain.from_iterable(stretches)))

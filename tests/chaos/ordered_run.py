@@ -9,7 +9,7 @@ from tests.chaos.kept import Kept
 from tests.chaos.said import Place, Said, said
 from tests.chaos.timed import TIMED_RULES
 from tests.harness.checker import Output
-from tests.harness.in_memory_world import World
+from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.producers import session_records
 from tests.harness.reference import RULES, output_of
 
@@ -43,11 +43,15 @@ def a_run() -> tuple[Output, Said, Kept]:
     worker.turn(100)
     output = output_of(world.records("asr.segments"), world.records("translate.de"), world.records("asr.words.dead"))
     begins = {(one.session, one.since) for one in output.segments}
-    partitions = range(PARTITIONS)
-    kept = Kept(
+    return output, said(world.records("asr.words"), refused, begins), kept_in(world, worker)
+
+
+def kept_in(world: World, worker: InMemoryWorker) -> Kept:
+    """Return what is kept in a world of twins."""
+    partitions = range(world.partitions)
+    return Kept(
         ends={partition: world.broker.log("asr.words", partition).end for partition in partitions},
         offsets={partition: world.broker.last_committed("caesura", "asr.words", partition) for partition in partitions},
         fields={partition: dict(worker.store.load(partition)) for partition in partitions},
         ledger=world.records("caesura.ledger"),
     )
-    return output, said(world.records("asr.words"), refused, begins), kept

@@ -14,10 +14,11 @@ from caesura.schemas.segments import ModelRef, Segment
 from caesura.worker.adapters.memory.log_reader import MemoryLogReader
 from caesura.worker.commands.skip import request_skip
 from caesura.worker.core.language.rules import DecodingRules
-from caesura.worker.ports.records import CommittedOffset, NextOffset, Record
+from caesura.worker.ports.records import NextOffset, Record
 from tests.chaos.changes import FIRST_VERSION, model_names
 from tests.chaos.kept import Kept, check_kept
 from tests.chaos.oracle import check_models, check_said
+from tests.chaos.ordered_run import kept_in
 from tests.chaos.poison import POISON, SKIPPED, poisoned_records
 from tests.chaos.said import Place, Said, said
 from tests.harness.checker import Adopted, Output, Violation, check
@@ -89,19 +90,10 @@ def a_run() -> _Run:
         for letter in output.letters
         if letter.reason in ("malformed", "key_mismatch", "wrong_partition")
     }
-    kept = Kept(
-        ends={number: world.broker.log("asr.words", number).end for number in range(PARTITIONS)},
-        offsets={number: _committed(world, number) for number in range(PARTITIONS)},
-        fields={number: dict(worker.store.load(number)) for number in range(PARTITIONS)},
-        ledger=world.records("caesura.ledger"),
-    )
+    kept = kept_in(world, worker)
     begins = {(one.session, one.since) for one in output.segments}
     set_aside: dict[Origin, str] = {place: reason for place, reason in refused.items() if reason in {POISON, SKIPPED}}
     return _Run(words, set_aside, adopted, output, said(words, refused, begins, adopted), kept)
-
-
-def _committed(world: World, partition: int) -> CommittedOffset | None:
-    return world.broker.last_committed("caesura", "asr.words", partition)
 
 
 def words_at(words: Sequence[Record], partition: int, offset: int) -> Record:

@@ -94,7 +94,7 @@ def _steps() -> Iterator[object]:
         )
 
 
-@pytest.mark.parametrize(("damage", "steps"), _steps())
+@pytest.mark.parametrize(("damage", "steps"), [*_steps()])
 def test_a_crash_at_any_step_after_the_damage_loses_nothing(damage: str, steps: Sequence[CommitStep]) -> None:
     for step in steps:
         world, first = _half_way()

@@ -114,49 +114,40 @@ class World:
         asking: Executor | None = None,
         **changes: object,
     ) -> InMemoryWorker:
+        """Make a worker that shares this world; it is started unless told otherwise."""
         settings = self.settings(ordinal, **changes)
-        observer, engine = observer or SilentObserver(), engine or ScriptedEngine()
-        worker = InMemoryWorker(self, settings, observer, engine, around, tracer, clock, tentative, saving, asking)
-        if start:
-            worker.worker.start()
-        return worker
-
-
-class InMemoryWorker:
-    """A worker on the twins, turned by hand."""
-
-    def __init__(  # noqa: PLR0913, PLR0917 - what a worker is made of
-        self,
-        world: World,
-        settings: RuntimeSettings,
-        observer: Observer,
-        engine: Engine,
-        around: Callable[[Publisher], Publisher],
-        tracer: Tracer | None = None,
-        clock: Clock | None = None,
-        tentative: TentativePublisher | None = None,
-        saving: Executor | None = None,
-        asking: Executor | None = None,
-    ) -> None:
-        self.world = world
-        self.store = MemorySessionStore(world.redis)
-        self.source = MemoryWordSource(world.broker, "asr.words", group_id=settings.group)
-        self.publisher = around(MemoryPublisher(world.broker, settings.transactional_id, "asr.words"))
+        store = MemorySessionStore(self.redis)
+        source = MemoryWordSource(self.broker, "asr.words", group_id=settings.group)
+        publisher = around(MemoryPublisher(self.broker, settings.transactional_id, "asr.words"))
         parts = RuntimeAdapters(
-            source=self.source,
-            publisher=self.publisher,
-            store=self.store,
-            reader=MemoryLogReader(world.broker),
-            peers=MemoryPeerTransactions(world.broker, "asr.words", group_id=settings.group),
-            engine=engine,
-            clock=clock or world.clock,
-            observer=observer,
+            source=source,
+            publisher=publisher,
+            store=store,
+            reader=MemoryLogReader(self.broker),
+            peers=MemoryPeerTransactions(self.broker, "asr.words", group_id=settings.group),
+            engine=engine or ScriptedEngine(),
+            clock=clock or self.clock,
+            observer=observer or SilentObserver(),
             saving=saving or DeferredExecutor(is_deferring=False),
             asking=asking or DeferredExecutor(is_deferring=False),
             tentative=tentative,
             tracer=tracer or Untraced(),
         )
-        self.worker: Worker = Worker(parts, settings, rules=world.rules, segmenters=segmenters)
+        worker = Worker(parts, settings, rules=self.rules, segmenters=segmenters)
+        if start:
+            worker.start()
+        return InMemoryWorker(world=self, worker=worker, store=store, source=source, publisher=publisher)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InMemoryWorker:
+    """A worker on the twins, turned by hand."""
+
+    world: World
+    worker: Worker
+    store: MemorySessionStore
+    source: MemoryWordSource
+    publisher: Publisher
 
     def turn(self, times: int = 1) -> None:
         for _ in range(times):
