@@ -114,7 +114,10 @@ def world(
             "bootstrap_servers", "security_protocol", "sasl_mechanism", "sasl_username", "sasl_password", "ssl_ca_file",
         )
     }  # fmt: skip
-    return RealWorld(guarded_kafka.plain, redis_server.url, deployment, partitions=2, kafka_changes=changes)
+    patient: dict[str, object] = {"claim_timeout_s": 5.0}  # on a busy machine TLS and SCRAM take their time
+    return RealWorld(
+        guarded_kafka.plain, redis_server.url, deployment, partitions=2, changes=patient, kafka_changes=changes
+    )
 
 
 def test_the_page_has_the_charts_list() -> None:
