@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka import ConsumerGroupTopicPartitions, Producer
 
 from caesura.schemas.codec import decode_segment, encode_event
 from caesura.schemas.events import WordsEvent
@@ -29,7 +29,7 @@ from tests.harness.parts.committed import committed_records
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.places import DOCS, ROOT
 from tests.harness.shipped_models import ENGLISH, one_model
-from tests.harness.waiting import comes, wait_until
+from tests.harness.waiting import wait_until
 
 _DEADLINE_S = 120.0
 _SHIM = f'#!/bin/sh\nexec "{sys.executable}" -c "from caesura.worker.cli import main; main()" "$@"\n'
@@ -41,13 +41,6 @@ def blocks(section: str) -> list[str]:
     parts = re.split(r"^#{2,3} (.+)$", text, flags=re.MULTILINE)
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
     return re.findall(r"^```sh\n(.*?)^```", sections[section], flags=re.MULTILINE | re.DOTALL)
-
-
-def make_topics(kafka: Kafka, environ: Mapping[str, str], partitions: int) -> None:
-    """Make the topics that ``caesura topics create`` makes with these settings, without its process."""
-    settings = load_settings(SettingSources(environ=environ)).worker
-    wanted = wanted_topics(settings, partitions=partitions)
-    kafka.create_topics_named({topic.name: topic.options for topic in wanted}, partitions)
 
 
 @dataclass
@@ -112,21 +105,46 @@ class Rehearsal:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr
 
+    def run(self, *arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end; the test fails where its exit status is another."""
+        environ = {**outside(), **self.settings, "CAESURA_WORKER_HTTP_PORT": "0", "NO_COLOR": "1"}
+        with closing(command(*arguments, environ=environ)) as running:
+            ended = running.wait(timeout_s=60)
+            done = subprocess.CompletedProcess(arguments, ended, running.stdout, running.stderr)
+        assert done.returncode == status, done.stdout + done.stderr
+        return done
+
+    def until(self, holds: Callable[[str], bool], *arguments: str) -> str:
+        """Run a command until what it prints satisfies a condition; return that. The test fails where it never does."""
+        return wait_until(
+            lambda: shown if holds(shown := self.run(*arguments).stdout) else "", f"{arguments}", within_s=60
+        )
+
     def make_topics(self, partitions: int = 12) -> None:
-        make_topics(self.kafka, self.settings, partitions)
+        """Make the topics that ``caesura topics create`` makes, without its process."""
+        settings = load_settings(SettingSources(environ=self.settings)).worker
+        wanted = wanted_topics(settings, partitions=partitions)
+        self.kafka.create_topics_named({topic.name: topic.options for topic in wanted}, partitions)
 
     def say(self, *events: WordsEvent, partitioner: str = "murmur2_random") -> None:
         """Send word events. partitioner: librdkafka's name of it."""
+        self.send(*((encode_event(one), one.session.encode()) for one in events), partitioner=partitioner)
+
+    def send(self, *records: tuple[bytes | None, bytes | None], partitioner: str = "murmur2_random") -> None:
+        """Send values with their keys to the input topic."""
         producer = Producer({"bootstrap.servers": self.kafka.bootstrap, "partitioner": partitioner})
-        for one in events:
-            producer.produce(self.topic("asr.words"), encode_event(one), one.session.encode())
+        for value, key in records:
+            producer.produce(self.topic("asr.words"), value, key)
         assert producer.flush(30) == 0
+
+    def values(self, topic: str) -> list[bytes]:
+        """Return the committed values of a topic, partition by partition."""
+        settings = KafkaSettings(bootstrap_servers=self.kafka.bootstrap, group_id=f"{self.deployment}-outside")
+        return [record.value or b"" for record in committed_records(self.kafka.admin, settings, self.topic(topic))]
 
     def segments(self, topic: str = "asr.segments") -> list[Segment]:
         """Return the committed segments of a topic, partition by partition."""
-        settings = KafkaSettings(bootstrap_servers=self.kafka.bootstrap, group_id=f"{self.deployment}-outside")
-        records = committed_records(self.kafka.admin, settings, self.topic(topic))
-        return [decode_segment(record.value or b"") for record in records]
+        return [decode_segment(value) for value in self.values(topic)]
 
     def committed(self) -> int:
         """Return how many events are committed, of all partitions."""
@@ -136,12 +154,15 @@ class Rehearsal:
 
     @contextmanager
     def worker(self, ordinal: int = 0, *, settings: Mapping[str, str] | None = None) -> Iterator[RunningWorker]:
-        """Run ``caesura worker`` until the end of the block."""
+        """Run ``caesura worker`` until the end of the block; then it must end well when it is told to."""
         port = free_port()
         environ = {**outside(), **self.settings, **(settings or {})}
         environ |= {"CAESURA_WORKER_ORDINAL": str(ordinal), "CAESURA_WORKER_HTTP_PORT": str(port)}
         with closing(command("worker", environ=environ)) as process:
-            yield RunningWorker(process, port)
+            running = RunningWorker(process, port)
+            yield running
+            if process.lives:
+                running.stop()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,68 +206,3 @@ class RunningWorker:
     def stop(self) -> None:
         """Stop it as an orchestrator does; the test fails where it does not end well."""
         assert self.process.terminate(timeout_s=_DEADLINE_S) == 0, self.tail()
-
-
-class Operator:
-    """Runs commands with one deployment's settings in the environment."""
-
-    def __init__(self, kafka: Kafka, redis_url: str, deployment: str) -> None:
-        redis = RedisSettings.from_url(redis_url)
-        self.kafka = kafka
-        self.deployment = deployment
-        self.environ = outside() | {
-            "CAESURA_KAFKA_BOOTSTRAP_SERVERS": kafka.bootstrap,
-            "CAESURA_REDIS_ADDRESSES": redis.addresses[0],
-            "CAESURA_REDIS_DATABASE": str(redis.database),
-            "CAESURA_WORKER_DEPLOYMENT": deployment,
-            "CAESURA_WORKER_INPUT_TOPIC": f"{deployment}.words",
-            "CAESURA_WORKER_SEGMENT_TOPIC": f"{deployment}.segments",
-            "CAESURA_WORKER_DEAD_LETTER_TOPIC": f"{deployment}.dead",
-            "CAESURA_WORKER_MODELS_DIR": str(one_model(ENGLISH)),
-            "CAESURA_WORKER_HTTP_PORT": "0",
-            "NO_COLOR": "1",
-        }
-
-    def make_topics(self, partitions: int) -> None:
-        make_topics(self.kafka, self.environ, partitions)
-
-    def run(self, *arguments: str, status: int = 0) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end; the test fails where its exit status is another."""
-        with closing(command(*arguments, environ=self.environ)) as running:
-            ended = running.wait(timeout_s=60)
-            done = subprocess.CompletedProcess(arguments, ended, running.stdout, running.stderr)
-        assert done.returncode == status, done.stdout + done.stderr
-        return done
-
-    @contextmanager
-    def worker(self) -> Iterator[None]:
-        """Have a worker run until the end of the block; it must end well when it is told to."""
-        with closing(command("worker", environ=self.environ)) as worker:
-            yield
-            assert worker.terminate() == 0, worker.stdout
-
-    def send(self, value: bytes, key: bytes) -> None:
-        producer = Producer({"bootstrap.servers": self.kafka.bootstrap})
-        producer.produce(f"{self.deployment}.words", value, key, 0)
-        assert producer.flush(20) == 0
-
-    def values(self, topic: str) -> list[bytes]:
-        consumer = Consumer(
-            {"bootstrap.servers": self.kafka.bootstrap, "group.id": "none", "enable.partition.eof": True}
-        )
-        consumer.assign([TopicPartition(topic, 0, OFFSET_BEGINNING)])
-        found: list[bytes] = []
-        while (message := consumer.poll(10)) is not None and message.error() is None:
-            found.append(message.value() or b"")
-        consumer.close()
-        return found
-
-    def until(self, holds: Callable[[str], bool], *arguments: str) -> str:
-        shown: list[str] = []
-
-        def held() -> bool:
-            shown.append(self.run(*arguments).stdout)
-            return holds(shown[-1])
-
-        comes(held, within_s=60)
-        return shown[-1]

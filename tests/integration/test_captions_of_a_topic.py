@@ -10,62 +10,56 @@ from pathlib import Path
 import pytest
 
 from caesura.schemas.codec import decode_tentative
-from tests.harness.command import CAESURA, started
+from tests.harness.command import CAESURA, outside, started
 from tests.harness.meeting import PASSWORD, Obs, meeting_held, obs_streaming
-from tests.harness.parts.kafka_part import Kafka
-from tests.harness.rehearsal import Operator
+from tests.harness.rehearsal import Rehearsal
 from tests.harness.waiting import comes
 
 SAID = ("good", "morning", "everybody", "um", "can", "you", "all", "hear", "me")
 
 
-@pytest.fixture
-def operator(kafka: Kafka, redis_url: str, deployment: str) -> Operator:
-    return Operator(kafka, redis_url, deployment)
-
-
-def showing(operator: Operator, *arguments: str) -> AbstractContextManager[subprocess.Popen[str]]:
+def showing(rehearsal: Rehearsal, *arguments: str) -> AbstractContextManager[subprocess.Popen[str]]:
     """Start ``captions``, which reads from the topic's end on; ended with the block."""
     return started(
         *CAESURA,
         "captions",
         *arguments,
-        environ=operator.environ,
+        environ=outside() | rehearsal.settings,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
 
 
-def utterance(operator: Operator, seq: int, **fields: object) -> None:
+def utterance(rehearsal: Rehearsal, seq: int, **fields: object) -> None:
     """Send an utterance of session a, 10 s after the one before it."""
     words = [
         {"text": word, "start_ms": 10_000 * seq + 400 * place, "end_ms": 10_000 * seq + 400 * place + 300}
         for place, word in enumerate(SAID)
     ]
     event = {"version": "1.0", "session": "a", "seq": seq, "lang": "en", "words": words}
-    operator.send(json.dumps(event | fields).encode(), b"a")
+    rehearsal.send((json.dumps(event | fields).encode(), b"a"))
 
 
 @pytest.mark.timeout(240)
-def test_captions_go_into_a_meeting_a_stream_and_files_of_one_topic(operator: Operator, tmp_path: Path) -> None:
-    operator.make_topics(1)
+def test_captions_go_into_a_meeting_a_stream_and_files_of_one_topic(rehearsal: Rehearsal, tmp_path: Path) -> None:
+    rehearsal.make_topics(1)
     obs = Obs()
-    with meeting_held() as meeting, obs_streaming(obs) as address, operator.worker(), ExitStack() as stack:
+    with meeting_held() as meeting, obs_streaming(obs) as address, rehearsal.worker(), ExitStack() as stack:
         (tmp_path / "address").write_text(meeting.address + "\n")
         (tmp_path / "password").write_text(PASSWORD + "\n")
         to_zoom = ("zoom", "--session", "a", "--address-file", str(tmp_path / "address"))
         to_obs = ("obs", "--session", "a", "--address", address, "--password-file", str(tmp_path / "password"))
-        zoom, into_obs = (stack.enter_context(showing(operator, *one)) for one in (to_zoom, to_obs))
+        zoom, into_obs = (stack.enter_context(showing(rehearsal, *one)) for one in (to_zoom, to_obs))
         sent = 0
 
         def both_show() -> bool:  # what was frozen before they read from the end is not theirs
             nonlocal sent
-            utterance(operator, sent, utterance_end=True)
+            utterance(rehearsal, sent, utterance_end=True)
             sent += 1
             return bool(meeting.shown and obs.shown)
 
         assert comes(both_show, within_s=90, every_s=2.0)
-        utterance(operator, sent, session_end=True)
+        utterance(rehearsal, sent, session_end=True)
         told = [one.communicate(timeout=60)[0] for one in (zoom, into_obs)]
         assert [zoom.returncode, into_obs.returncode] == [0, 0], told
         assert "not connected" not in told[1]
@@ -77,7 +71,7 @@ def test_captions_go_into_a_meeting_a_stream_and_files_of_one_topic(operator: Op
         assert max(len(line) for text in obs.shown for line in text.splitlines()) <= 32
 
     def tail(*options: str) -> str:
-        return operator.run("tail", "--session", "a", "--from-start", "--no-follow", *options).stdout
+        return rehearsal.run("tail", "--session", "a", "--from-start", "--no-follow", *options).stdout
 
     srt, vtt = tail("--format", "srt"), tail("--format", "vtt")
     assert srt.startswith("1\n00:00:00,000 --> 00:00:0")
@@ -91,17 +85,16 @@ def test_captions_go_into_a_meeting_a_stream_and_files_of_one_topic(operator: Op
 
 
 @pytest.mark.timeout(180)
-def test_tentative_words_come_before_they_freeze_and_are_marked_as_revisable(operator: Operator) -> None:
-    topic = f"{operator.deployment}.tentative"
-    operator.environ["CAESURA_WORKER_TENTATIVE_TOPIC"] = topic
-    operator.make_topics(1)
-    with operator.worker():
-        utterance(operator, 0)
-        assert comes(lambda: operator.values(topic), within_s=60)
-        utterance(operator, 1, session_end=True)
+def test_tentative_words_come_before_they_freeze_and_are_marked_as_revisable(rehearsal: Rehearsal) -> None:
+    rehearsal.changes["CAESURA_WORKER_TENTATIVE_TOPIC"] = rehearsal.topic("tentative")
+    rehearsal.make_topics(1)
+    with rehearsal.worker():
+        utterance(rehearsal, 0)
+        assert comes(lambda: rehearsal.values("tentative"), within_s=60)
+        utterance(rehearsal, 1, session_end=True)
         tail = ("tail", "--from-start", "--no-follow", "--jsonl")
-        operator.until(lambda out: out.count('"session_end":true') == 1, *tail)
-    first = decode_tentative(operator.values(topic)[0])
+        rehearsal.until(lambda out: out.count('"session_end":true') == 1, *tail)
+    first = decode_tentative(rehearsal.values("tentative")[0])
     assert (first.session, first.revisable) == ("a", True)
     assert tuple(word.text for word in first.words) == SAID[first.first_word :]
     assert 0 < first.labelled_words <= len(first.words)

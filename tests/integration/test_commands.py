@@ -20,172 +20,167 @@ from websockets.sync.client import connect
 from caesura.worker.embedded.guarded_process import free_port
 from tests.harness.command import CAESURA, outside, started
 from tests.harness.parts.certificates import make_certificates
-from tests.harness.parts.kafka_part import Kafka
 from tests.harness.places import ROOT
-from tests.harness.rehearsal import Operator
+from tests.harness.rehearsal import Rehearsal
 from tests.harness.service import close_of, received, texts
 from tests.harness.waiting import wait_until
 
 SPOKEN = "good morning everybody um can you all hear me how are you today\n"
 
 
-@pytest.fixture
-def operator(kafka: Kafka, redis_url: str, deployment: str) -> Operator:
-    return Operator(kafka, redis_url, deployment)
-
-
-def test_topics_are_made_once_and_checked(operator: Operator) -> None:
-    planned = operator.run("topics", "create", "--partitions", "2", "--dry-run").stdout
+def test_topics_are_made_once_and_checked(rehearsal: Rehearsal) -> None:
+    planned = rehearsal.run("topics", "create", "--partitions", "2", "--dry-run").stdout
     assert planned.count("would be made") == 5
-    assert operator.run("topics", "create", "--partitions", "2").stdout.count(": made (") == 5
-    assert operator.run("topics", "create", "--partitions", "2").stdout.count("as it must be") == 5
-    told = operator.run("topics", "create", "--partitions", "3", status=1).stderr
+    assert rehearsal.run("topics", "create", "--partitions", "2").stdout.count(": made (") == 5
+    assert rehearsal.run("topics", "create", "--partitions", "2").stdout.count("as it must be") == 5
+    told = rehearsal.run("topics", "create", "--partitions", "3", status=1).stderr
     assert "has 2 partitions" in told
 
 
-def test_check_names_missing_and_good_things(operator: Operator) -> None:
-    before = operator.run("check", status=1).stdout
-    assert f"BAD      topic {operator.deployment}.words: it is missing" in before
-    to_come = operator.run("check", "--topics-follow").stdout
-    assert f"warn     topic {operator.deployment}.words: it is missing" in to_come
-    operator.run("topics", "create", "--partitions", "2")
-    after = operator.run("check").stdout
+def test_check_names_missing_and_good_things(rehearsal: Rehearsal) -> None:
+    before = rehearsal.run("check", status=1).stdout
+    assert f"BAD      topic {rehearsal.deployment}.asr.words: it is missing" in before
+    to_come = rehearsal.run("check", "--topics-follow").stdout
+    assert f"warn     topic {rehearsal.deployment}.asr.words: it is missing" in to_come
+    rehearsal.run("topics", "create", "--partitions", "2")
+    after = rehearsal.run("check").stdout
     assert "BAD" not in after
     assert "good     model en" in after
     assert "good     redis answer" in after
 
 
 @pytest.mark.parametrize("command", [("tail", "--no-follow"), ("dead-letters", "list"), ("replay", "CONTRIBUTING.md")])
-def test_a_command_whose_topic_is_missing_says_how_to_make_it(operator: Operator, command: tuple[str, ...]) -> None:
-    told = operator.run(*command, status=1).stderr
-    assert f"there is no topic {operator.deployment}." in told
+def test_a_command_whose_topic_is_missing_says_how_to_make_it(rehearsal: Rehearsal, command: tuple[str, ...]) -> None:
+    told = rehearsal.run(*command, status=1).stderr
+    assert f"there is no topic {rehearsal.deployment}." in told
     assert "`caesura topics create` makes it" in told
 
 
-def test_a_worker_without_a_topic_to_publish_to_refuses_to_start_and_names_it(operator: Operator) -> None:
-    operator.make_topics(1)
-    operator.environ["CAESURA_WORKER_ROUTES"] = f"de={operator.deployment}.nowhere"
-    told = [json.loads(line) for line in operator.run("worker", status=1).stdout.splitlines()]
+def test_a_worker_without_a_topic_to_publish_to_refuses_to_start_and_names_it(rehearsal: Rehearsal) -> None:
+    rehearsal.make_topics(1)
+    rehearsal.changes["CAESURA_WORKER_ROUTES"] = f"de={rehearsal.deployment}.nowhere"
+    told = [json.loads(line) for line in rehearsal.run("worker", status=1).stdout.splitlines()]
     assert "ready" not in {line["event"] for line in told}
     assert told[-1]["event"] == "failed"
-    assert f"there is no topic {operator.deployment}.nowhere" in told[-1]["detail"]
+    assert f"there is no topic {rehearsal.deployment}.nowhere" in told[-1]["detail"]
 
 
-def test_an_empty_dead_letter_topic_is_reported(operator: Operator) -> None:
-    operator.make_topics(1)
-    listed = operator.run("dead-letters", "list", "--reason", "malformed")
+def test_an_empty_dead_letter_topic_is_reported(rehearsal: Rehearsal) -> None:
+    rehearsal.make_topics(1)
+    listed = rehearsal.run("dead-letters", "list", "--reason", "malformed")
     assert (listed.stdout, listed.stderr) == ("", "there are no dead letters of reason 'malformed'\n")
-    assert operator.run("dead-letters", "replay", "--all").stderr == "there are no dead letters\n"
+    assert rehearsal.run("dead-letters", "replay", "--all").stderr == "there are no dead letters\n"
 
 
-def test_only_a_partition_that_there_is_can_be_unparked(operator: Operator) -> None:
-    operator.make_topics(2)
-    assert "has no partition 2, only 0 to 1" in operator.run("unpark", "2", status=1).stderr
-    assert "partition 1 of" in operator.run("unpark", "1").stdout
+def test_only_a_partition_that_there_is_can_be_unparked(rehearsal: Rehearsal) -> None:
+    rehearsal.make_topics(2)
+    assert "has no partition 2, only 0 to 1" in rehearsal.run("unpark", "2", status=1).stderr
+    assert "partition 1 of" in rehearsal.run("unpark", "1").stdout
 
 
-def test_a_broker_or_redis_that_is_away_is_named_by_its_address(operator: Operator) -> None:
-    operator.make_topics(1)
-    operator.environ["CAESURA_REDIS_ADDRESSES"] = "127.0.0.1:1"
-    assert "to be claimed again" in operator.run("unpark", "0").stdout
-    assert "asking 127.0.0.1:1 for a sign of life" in operator.run("check", status=1).stdout
-    operator.environ["CAESURA_KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:2"
-    operator.environ["CAESURA_KAFKA_REQUEST_TIMEOUT_MS"] = "1000"
+def test_a_broker_or_redis_that_is_away_is_named_by_its_address(rehearsal: Rehearsal) -> None:
+    rehearsal.make_topics(1)
+    rehearsal.changes["CAESURA_REDIS_ADDRESSES"] = "127.0.0.1:1"
+    assert "to be claimed again" in rehearsal.run("unpark", "0").stdout
+    assert "asking 127.0.0.1:1 for a sign of life" in rehearsal.run("check", status=1).stdout
+    rehearsal.changes["CAESURA_KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:2"
+    rehearsal.changes["CAESURA_KAFKA_REQUEST_TIMEOUT_MS"] = "1000"
     assert (
-        "127.0.0.1:2: connection refused: nothing listens there" in operator.run("tail", "--no-follow", status=1).stderr
+        "127.0.0.1:2: connection refused: nothing listens there"
+        in rehearsal.run("tail", "--no-follow", status=1).stderr
     )
 
 
-def test_check_never_shows_a_secret(operator: Operator) -> None:
-    operator.environ["CAESURA_REDIS_USERNAME"] = "worker"
-    operator.environ["CAESURA_REDIS_PASSWORD"] = "open-sesame"
-    shown = operator.run("check", status=1)
+def test_check_never_shows_a_secret(rehearsal: Rehearsal) -> None:
+    rehearsal.changes["CAESURA_REDIS_USERNAME"] = "worker"
+    rehearsal.changes["CAESURA_REDIS_PASSWORD"] = "open-sesame"
+    shown = rehearsal.run("check", status=1)
     assert "open-sesame" not in shown.stdout + shown.stderr
     assert "redis.password=(set, not shown)" in shown.stdout
 
 
 @pytest.mark.timeout(180)
-def test_words_replayed_into_a_running_worker_come_out_labelled(operator: Operator, tmp_path: Path) -> None:
+def test_words_replayed_into_a_running_worker_come_out_labelled(rehearsal: Rehearsal, tmp_path: Path) -> None:
     (tmp_path / "talk.txt").write_text(SPOKEN * 3)
-    operator.make_topics(2)
-    with operator.worker():
-        replayed = operator.run("replay", str(tmp_path / "talk.txt"), "--speed", "0", "--prefix", "talk-")
+    rehearsal.make_topics(2)
+    with rehearsal.worker():
+        replayed = rehearsal.run("replay", str(tmp_path / "talk.txt"), "--speed", "0", "--prefix", "talk-")
         assert "3 sessions" in replayed.stderr
         tail = ("tail", "--from-start", "--no-follow", "--jsonl")
-        shown = operator.until(lambda out: out.count('"session_end":true') == 3, *tail)
+        shown = rehearsal.until(lambda out: out.count('"session_end":true') == 3, *tail)
     for session in ("talk-1", "talk-2", "talk-3"):
         segments = [one for one in map(json.loads, shown.splitlines()) if one["session"] == session]
         assert [word["text"] for one in segments for word in one["words"]] == SPOKEN.split()
-    rendered = operator.run("tail", "--from-start", "--no-follow", "--session", "talk-2", "--style", "verbatim").stdout
+    rendered = rehearsal.run("tail", "--from-start", "--no-follow", "--session", "talk-2", "--style", "verbatim").stdout
     assert "good morning" in rendered
     assert "talk-1" not in rendered
-    mistyped = operator.run("tail", "--from-start", "--no-follow", "--session", "talk-9")
+    mistyped = rehearsal.run("tail", "--from-start", "--no-follow", "--session", "talk-9")
     assert (mistyped.stdout, mistyped.stderr.count("read, none of session 'talk-9'")) == ("", 1)
 
 
 @pytest.mark.timeout(180)
-def test_json_goes_in_and_comes_out_where_it_is_asked_for(operator: Operator) -> None:
-    operator.environ["CAESURA_WORKER_WIRE_FORMAT"] = "json"
-    operator.environ["CAESURA_WORKER_ROUTES"] = f"de={operator.deployment}.de"
-    operator.make_topics(1)
+def test_json_goes_in_and_comes_out_where_it_is_asked_for(rehearsal: Rehearsal) -> None:
+    rehearsal.changes["CAESURA_WORKER_WIRE_FORMAT"] = "json"
+    rehearsal.changes["CAESURA_WORKER_ROUTES"] = f"de={rehearsal.deployment}.de"
+    rehearsal.make_topics(1)
     words = [{"text": word} for word in SPOKEN.split()]
     event = {"version": "1.0", "session": "a", "seq": 0, "lang": "en", "words": words, "targets": ["de"]}
-    with operator.worker():
-        operator.send(json.dumps(event | {"session_end": True}, indent=1).encode(), b"a")
+    with rehearsal.worker():
+        rehearsal.send((json.dumps(event | {"session_end": True}, indent=1).encode(), b"a"))
         tail = ("tail", "--from-start", "--no-follow", "--jsonl")
-        shown = operator.until(lambda out: out.count('"session_end":true') == 1, *tail)
-        routed = operator.run(*tail, "--route", "de").stdout
+        shown = rehearsal.until(lambda out: out.count('"session_end":true') == 1, *tail)
+        routed = rehearsal.run(*tail, "--route", "de").stdout
     assert [word["text"] for line in shown.splitlines() for word in json.loads(line)["words"]] == SPOKEN.split()
     assert [json.loads(line)["target"] for line in routed.splitlines()]
-    for topic in (f"{operator.deployment}.segments", f"{operator.deployment}.de"):
-        values = operator.values(topic)
+    for topic in ("asr.segments", "de"):
+        values = rehearsal.values(topic)
         assert values
         assert all(json.loads(value)["session"] == "a" for value in values), "any reader of JSON can read it"
 
 
 @pytest.mark.timeout(180)
-def test_a_dead_letter_is_listed_shown_and_sent_again(operator: Operator) -> None:
-    operator.make_topics(1)
-    with operator.worker():
-        operator.send(b"\xc1 no event at all", b"broken")
-        listed = operator.until(lambda out: "malformed" in out, "dead-letters", "list")
-        mistyped = operator.run("dead-letters", "replay", "--reason", "malfromed").stderr
+def test_a_dead_letter_is_listed_shown_and_sent_again(rehearsal: Rehearsal) -> None:
+    rehearsal.make_topics(1)
+    with rehearsal.worker():
+        rehearsal.send((b"\xc1 no event at all", b"broken"))
+        listed = rehearsal.until(lambda out: "malformed" in out, "dead-letters", "list")
+        mistyped = rehearsal.run("dead-letters", "replay", "--reason", "malfromed").stderr
         assert mistyped == "there are no dead letters of reason 'malfromed'; there are some of malformed\n"
-        shown = operator.run("dead-letters", "show", "0:0", "--content").stdout
-        again = operator.run("dead-letters", "replay", "0:0").stderr
-        twice = operator.until(lambda out: out.count("malformed") == 2, "dead-letters", "list")
-    assert f"{operator.deployment}.words 0:0" in listed
+        shown = rehearsal.run("dead-letters", "show", "0:0", "--content").stdout
+        again = rehearsal.run("dead-letters", "replay", "0:0").stderr
+        twice = rehearsal.until(lambda out: out.count("malformed") == 2, "dead-letters", "list")
+    assert f"{rehearsal.deployment}.asr.words 0:0" in listed
     assert "no event at all" not in listed
     assert "no event at al" in shown
     assert "sent 1 of 1 again" in again
-    assert f"{operator.deployment}.words 0:1" in twice
+    assert f"{rehearsal.deployment}.asr.words 0:1" in twice
 
 
 @pytest.mark.timeout(180)
-def test_replay_reports_published_words_and_warns_of_ended_sessions(operator: Operator, tmp_path: Path) -> None:
+def test_replay_reports_published_words_and_warns_of_ended_sessions(rehearsal: Rehearsal, tmp_path: Path) -> None:
     (tmp_path / "talk.txt").write_text(SPOKEN)
-    operator.make_topics(2)
+    rehearsal.make_topics(2)
     replay = ("replay", str(tmp_path / "talk.txt"), "--speed", "0", "--prefix", "call-", "--wait", "--wait-for", "50")
     words = len(SPOKEN.split())
-    with operator.worker():
-        first = operator.run(*replay).stderr
+    with rehearsal.worker():
+        first = rehearsal.run(*replay).stderr
         assert "sessions: call-1\n" in first
         assert f"{words} words published, none refused" in first
         assert "has ended" not in first
-        again = operator.run(*replay, status=1).stderr
+        again = rehearsal.run(*replay, status=1).stderr
         assert again.index("session call-1 has ended") < again.index("sessions: call-1")
         assert f"0 words published, {words} refused ({words} session_ended)" in again
         (tmp_path / "said.jsonl").write_text(
             '{"result": [{"word": "yes", "start": 0.1, "end": 0.4, "conf": 1.0}], "text": "yes"}\n'
         )
         bridge = ("bridge", str(tmp_path / "said.jsonl"), "--from", "vosk", "--session", "call-9/a", "--wait")
-        bridged = operator.run(*bridge, "--conversation", "call-9", "--role", "agent").stderr
+        bridged = rehearsal.run(*bridge, "--conversation", "call-9", "--role", "agent").stderr
         assert "sessions: call-9/a\n" in bridged
         assert "1 words published, none refused" in bridged
-        refused = operator.run(*bridge, status=1).stderr
+        refused = rehearsal.run(*bridge, status=1).stderr
         assert "session call-9/a has ended" in refused
         assert "0 words published, 1 refused (1 session_ended)" in refused
-    nobody = operator.run(*replay[:-5], "--wait", "--wait-for", "2", status=1).stderr
+    nobody = rehearsal.run(*replay[:-5], "--wait", "--wait-for", "2", status=1).stderr
     assert "no news for 2 s: does a worker run?" in nobody
 
 

@@ -8,7 +8,6 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Producer
 from confluent_kafka.cimpl import NewPartitions
 
 from caesura.worker.core.partition.partitioning import murmur2_partition
@@ -52,7 +51,6 @@ def test_a_model_is_upgraded_and_rolled_back_in_mid_stream(rehearsal: Rehearsal,
             rehearsal.say(*events(sessions, first=first, last=last, end=last == 90))
             rehearsal.say(*events([f"short-{last}"], first=0, last=20, end=True))
             wait_for_ends(rehearsal, {30: 1, 60: 2, 90: 3 + len(sessions)}[last], worker)
-            worker.stop()
     segments = rehearsal.segments()
     spoken = words_by_session(segments)
     assert {session: spoken[session] for session in sessions} == whole(sessions, 90)
@@ -75,7 +73,6 @@ def test_replay_of_dead_letters(rehearsal: Rehearsal) -> None:
         said = rehearsal.follow("Replay of dead letters")
         assert "wrong_partition" in said
         wait_for_ends(rehearsal, len(sessions), worker)
-        worker.stop()
     assert words_by_session(rehearsal.segments()) == whole(sessions, 12)
 
 
@@ -103,8 +100,6 @@ def test_blue_green_labels_the_same_input_into_topics_of_its_own(rehearsal: Rehe
             rehearsal.say(*events(sessions, first=20, last=40, end=True))
             wait_for_ends(rehearsal, len(sessions), blue)
             wait_for_ends(rehearsal, len(sessions), other, "asr.segments.green")
-            other.stop()
-        blue.stop()
     assert words_by_session(rehearsal.segments()) == whole(sessions, 40)
     assert words_by_session(rehearsal.segments("asr.segments.green")) == whole(sessions, 40)
 
@@ -134,7 +129,6 @@ def test_a_grown_topic_parks_and_a_second_deployment_takes_new_sessions(rehearsa
         other.wait_until_ready()
         second.say(*events(["new"], first=0, last=12, end=True))
         wait_for_ends(second, 1, other, "asr.segments.2")
-        other.stop()
     assert words_by_session(second.segments("asr.segments.2")) == whole(["new"], 12)
 
 
@@ -149,14 +143,12 @@ def test_workers_restarted_on_another_redis_lose_no_word(kafka: Kafka, deploymen
             worker.wait_until_ready()
             rehearsal.say(*events(sessions, first=0, last=20))
             wait_until(lambda: bool(worker.lines("checkpoint")), worker.tail)
-            worker.stop()
         rehearsal.redis_url = there.url
         with rehearsal.worker() as worker:
             worker.wait_until_ready()
             rehearsal.say(*events(sessions, first=20, last=40, end=True))
             wait_for_ends(rehearsal, len(sessions), worker)
             assert worker.lines("rebuilt")
-            worker.stop()
     assert words_by_session(rehearsal.segments()) == whole(sessions, 40)
 
 
@@ -171,7 +163,6 @@ def test_erasing_a_session(rehearsal: Rehearsal) -> None:
         rehearsal.follow("Erasing a session")
         wait_until(lambda: said.encode() not in stored(rehearsal), lambda: "still stored")
         assert b"stays" in stored(rehearsal)
-        worker.stop()
     assert words_by_session(rehearsal.segments())["call-17"] == ["it", "was", said]
 
 
@@ -185,7 +176,7 @@ def test_a_parked_partition_goes_on_when_its_cause_is_gone(rehearsal: Rehearsal)
     session = next(name for n in count() if murmur2_partition((name := f"call-{n}").encode(), 12) == _OF_THE_RUNBOOK)
     with rehearsal.worker() as worker:
         worker.wait_until_ready()
-        _send_rubbish(rehearsal, session, 6)
+        rehearsal.send(*[(b"\xc1 rubbish", session.encode())] * 6)
         wait_until(lambda: bool(worker.lines("parked")), worker.tail)
         rehearsal.say(*events([session], first=0, last=12, end=True))
         assert worker.lines("parked")[0]["reason"] == "dead_letter_limit"
@@ -195,15 +186,7 @@ def test_a_parked_partition_goes_on_when_its_cause_is_gone(rehearsal: Rehearsal)
         assert "malformed" in listed
         wait_for_ends(rehearsal, 1, worker)
         wait_until(lambda: worker.reasons() == [], worker.tail)
-        worker.stop()
     assert words_by_session(rehearsal.segments()) == whole([session], 12)
-
-
-def _send_rubbish(rehearsal: Rehearsal, session: str, number: int) -> None:
-    producer = Producer({"bootstrap.servers": rehearsal.kafka.bootstrap, "partitioner": "murmur2_random"})
-    for _ in range(number):
-        producer.produce(rehearsal.topic("asr.words"), b"\xc1 rubbish", session.encode())
-    assert producer.flush(30) == 0
 
 
 def test_relabelling_from_offset_0_uses_topics_of_its_own(rehearsal: Rehearsal, tmp_path: Path) -> None:
@@ -213,7 +196,6 @@ def test_relabelling_from_offset_0_uses_topics_of_its_own(rehearsal: Rehearsal, 
         worker.wait_until_ready()
         rehearsal.say(*events(sessions, first=0, last=40, end=True))
         wait_for_ends(rehearsal, len(sessions), worker)
-        worker.stop()
     published = rehearsal.segments()
     rehearsal.follow("Re-labelling from offset 0")
     again = Rehearsal(rehearsal.kafka, rehearsal.redis_url, rehearsal.deployment, tmp_path / "again")
@@ -226,7 +208,6 @@ def test_relabelling_from_offset_0_uses_topics_of_its_own(rehearsal: Rehearsal, 
     with again.worker() as worker:
         worker.wait_until_ready()
         wait_for_ends(again, len(sessions), worker, "asr.segments.again")
-        worker.stop()
     relabelled = again.segments("asr.segments.again")
     assert words_by_session(relabelled) == words_by_session(published) == whole(sessions, 40)
     assert [one.cause for one in relabelled] != [one.cause for one in published]

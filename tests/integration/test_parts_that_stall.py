@@ -173,8 +173,6 @@ def _two_workers(world: RealWorld, folder: Path, *, bootstrap: str) -> Iterator[
         # More where a machine is so slow that silence has fallen, and has been saved too, before anybody looked.
         wait_until(lambda: _saved([first, second]) >= len(_BEFORE), lambda: f"{_saved([first, second])} are saved")
         yield first, second
-        first.stop()
-        second.stop()
 
 
 def _all_segments(world: RealWorld) -> list[Segment]:

@@ -124,7 +124,6 @@ def test_every_segment_leads_to_its_words_events_across_a_crash(
             second.wait_until_ready()
             send_with_contexts(rehearsal, events[half:], start=half, baggage=_CANARY)
             wait_until(lambda: rehearsal.committed() == len(events), second.tail)
-            second.stop()
         bodies = [body for _, body in collector.posted]
     spans = {span.context: span for span in received(bodies)}
     records = _records(rehearsal)
