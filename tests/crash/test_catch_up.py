@@ -10,10 +10,10 @@ import pytest
 
 from caesura.schemas.checkpoint import Manifest
 from caesura.worker.core.language.rules import DecodingRules
-from caesura.worker.ports.observer import Event, PartitionCaughtUp, PartitionRebuilt, RebuildSummary, SilentObserver
 from caesura.worker.ports.records import NextOffset
 from tests.harness.checker import check
 from tests.harness.contexts import ContextsOnly
+from tests.harness.heard import Rebuilds
 from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.producers import spoken
 from tests.harness.reference import RULES, output_of, undisturbed
@@ -21,20 +21,6 @@ from tests.harness.speech import check_every_word_once, event, said
 
 _SESSIONS = 6
 _PATIENT = DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000, idle_after_ms=600_000, forget_after_ms=3_600_000)
-
-
-class _Heard(SilentObserver):
-    """Keeps what caught up, and what was rebuilt."""
-
-    def __init__(self) -> None:
-        self.caught_up: list[RebuildSummary] = []
-        self.rebuilt: list[RebuildSummary] = []
-
-    def note(self, event: Event) -> None:
-        if isinstance(event, PartitionCaughtUp):
-            self.caught_up.append(event.summary)
-        elif isinstance(event, PartitionRebuilt):
-            self.rebuilt.append(event.summary)
 
 
 def _behind(rules: DecodingRules = _PATIENT) -> tuple[World, InMemoryWorker]:
@@ -47,11 +33,11 @@ def _behind(rules: DecodingRules = _PATIENT) -> tuple[World, InMemoryWorker]:
     return world, worker
 
 
-def _taken_over(world: World, worker: InMemoryWorker) -> tuple[InMemoryWorker, _Heard]:
+def _taken_over(world: World, worker: InMemoryWorker) -> tuple[InMemoryWorker, Rebuilds]:
     """Have another worker take the partition over, Redis being back."""
     world.broker.expel("caesura", "asr.words", worker.source.member_id)
     world.redis.away = False
-    heard = _Heard()
+    heard = Rebuilds()
     heir = world.worker(1, observer=heard, commit_interval_ms=10)
     heir.settle()
     return heir, heard
@@ -65,7 +51,7 @@ def _set_ledger_end(world: World, end: int) -> None:
 @pytest.mark.parametrize(("seed", "a_turn"), [(11, 5), (19, 9), (41, 14), (43, 23)])
 def test_output_after_catch_ups_equals_a_single_workers_output(seed: int, a_turn: int) -> None:
     world = World(rules=DecodingRules(routes=frozenset({"de"}), **RULES))  # type: ignore[arg-type]
-    heard = _Heard()
+    heard = Rebuilds()
 
     def owner(ordinal: int) -> InMemoryWorker:
         return world.worker(ordinal, observer=heard, tracer=ContextsOnly(), commit_interval_ms=10)
@@ -85,7 +71,7 @@ def test_output_after_catch_ups_equals_a_single_workers_output(seed: int, a_turn
     output = output_of(world.records("asr.segments"), world.records("translate.de"), world.records("asr.words.dead"))
     assert check(undisturbed(spoken(seed, _SESSIONS), 1), output) == []
     assert sum(one.ledger_records > 0 and one.input_records > 0 for one in heard.caught_up) >= 3
-    assert heard.rebuilt == []
+    assert heard.summaries == []
 
 
 def test_a_repeat_of_what_the_snapshot_has_is_no_text_of_the_ledgers_record() -> None:
@@ -140,7 +126,7 @@ def test_where_retention_took_the_catch_up_the_partition_is_rebuilt() -> None:
     world.broker.delete_before("asr.words", 0, 2)
     _, heard = _taken_over(world, worker)
     assert heard.caught_up == []
-    assert [one.lost_offsets for one in heard.rebuilt] == [(0, 2)]
+    assert [one.lost_offsets for one in heard.summaries] == [(0, 2)]
 
 
 @pytest.mark.parametrize("end", [-1, 1_000_000])
@@ -151,7 +137,7 @@ def test_a_stored_end_outside_the_ledger_leads_to_a_rebuild(end: int) -> None:
     worker.settle()
     _set_ledger_end(world, end)
     heir, heard = _taken_over(world, worker)
-    assert (len(heard.caught_up), len(heard.rebuilt)) == (0, 1)
+    assert (len(heard.caught_up), len(heard.summaries)) == (0, 1)
     world.send(event("ann", 3, "five", session_end=True))
     heir.settle()
     check_every_word_once([event("ann", 0, "one", "two"), *events, event("ann", 3, "five")], world.segments())
@@ -181,7 +167,7 @@ def test_stored_state_that_does_not_add_up_leads_to_a_rebuild() -> None:
     worker.settle()
     _set_ledger_end(world, world.broker.log("caesura.ledger", 0).end)
     _, heard = _taken_over(world, worker)
-    assert (len(heard.caught_up), len(heard.rebuilt)) == (0, 1)
+    assert (len(heard.caught_up), len(heard.summaries)) == (0, 1)
     assert said(world.segments()) == ["one", "two", "three"]
 
 
@@ -213,4 +199,4 @@ def test_after_a_catch_up_only_changes_are_saved_and_load_again() -> None:
     assert len(heard.caught_up) == 1
     heir.settle()
     _, heard = _taken_over(world, heir)
-    assert (heard.caught_up, heard.rebuilt) == ([], [])
+    assert (heard.caught_up, heard.summaries) == ([], [])

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 import pytest
-from typing_extensions import override
 
 from caesura.schemas.codec import decode_event
 from caesura.schemas.segments import Cause
@@ -19,7 +17,7 @@ from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.core.partition.partition import PartitionSessions
 from caesura.worker.core.session.session import Session
 from caesura.worker.errors import FatalError
-from caesura.worker.ports.observer import Event, PartitionClaimed, SilentObserver
+from caesura.worker.ports.observer import PartitionClaimed
 from caesura.worker.runtime.checkpoint import saves
 from caesura.worker.runtime.checkpoint.saves import PartitionSaves
 from caesura.worker.runtime.claim.rebuild import Rebuild
@@ -28,21 +26,12 @@ from caesura.worker.runtime.partition import record_admission
 from caesura.worker.runtime.partition.unfrozen_words import UnfrozenWords
 from tests.harness.engines import DEADLY, DeadlyEngine
 from tests.harness.executors import DeferredExecutor
+from tests.harness.heard import Heard
 from tests.harness.in_memory_world import InMemoryWorker, World
 from tests.harness.speech import by_session, event, said
 
 _PATIENT = DecodingRules(flush_after_ms=60_000, stall_after_ms=60_000, idle_after_ms=600_000)
 _HASTY = DecodingRules(flush_after_ms=500, stall_after_ms=500)
-
-
-@dataclass
-class _Claims(SilentObserver):
-    verdicts: list[str] = field(default_factory=list)
-
-    @override
-    def note(self, event: Event) -> None:
-        if isinstance(event, PartitionClaimed):
-            self.verdicts.append(str(event.verdict))
 
 
 _NAMES = [f"ann-{number}" for number in range(12)]
@@ -213,7 +202,7 @@ def test_poison_records_without_end_park_the_partition_and_do_not_drain_it(monke
 
 
 def test_a_fault_waits_for_the_save_under_way_so_the_claim_loads(monkeypatch: pytest.MonkeyPatch) -> None:
-    world, claims = World(rules=_PATIENT), _Claims()
+    world, claims = World(rules=_PATIENT), Heard(PartitionClaimed)
     later = DeferredExecutor()
     monkeypatch.setattr(saves, "wait", lambda *_: later.run_all())
     worker = world.worker(engine=ScriptedEngine(script=marked_words), observer=claims, saving=later)
@@ -226,7 +215,7 @@ def test_a_fault_waits_for_the_save_under_way_so_the_claim_loads(monkeypatch: py
     _raising(monkeypatch, Session, "offer", lambda *_: True, times=1)
     world.send(event("ben", 2, "word"), event("ben", 3, "now", session_end=True))
     worker.turn(100)
-    assert claims.verdicts == ["first_start", "good"]
+    assert [one.verdict for one in claims.events] == ["first_start", "good"]
     worker.turn(300)
     assert said(world.segments()) == ["Ben", "says", "a", "now"]
     _check_letter(world)
@@ -286,7 +275,7 @@ def test_a_rebuild_that_raises_parks_until_it_is_fixed_and_loses_nothing(monkeyp
 def test_a_save_that_raises_costs_no_word_and_is_made_up_for(
     monkeypatch: pytest.MonkeyPatch, owner: type, name: str, error: type[Exception]
 ) -> None:
-    world, claims = World(rules=_PATIENT), _Claims()
+    world, claims = World(rules=_PATIENT), Heard(PartitionClaimed)
     worker = world.worker(engine=ScriptedEngine(script=marked_words), observer=claims)
     with monkeypatch.context() as patch:
         _raising(patch, owner, name, lambda *_, **__: True, error=error)
@@ -298,7 +287,7 @@ def test_a_save_that_raises_costs_no_word_and_is_made_up_for(
     worker.turn(300)
     worker.worker.drain()
     world.worker(1, observer=claims).settle()
-    assert claims.verdicts[-1] == "good"
+    assert claims.events[-1].verdict == "good"
     assert world.records("asr.words.dead") == []
 
 

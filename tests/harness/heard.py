@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
-from caesura.worker.ports.observer import Event, PartitionRebuilt, RebuildSummary, SilentObserver
+from caesura.worker.ports.observer import Event, PartitionCaughtUp, PartitionRebuilt, RebuildSummary, SilentObserver
 from caesura.worker.ports.reasons import ClaimWaitReason
 from tests.harness.in_memory_world import InMemoryWorker, World
 
@@ -31,11 +31,14 @@ def lose_redis(world: World, worker: InMemoryWorker) -> None:
 
 
 class Rebuilds(SilentObserver):
-    """Keeps what was rebuilt."""
+    """Keeps what was rebuilt, and what caught up by the log."""
 
     def __init__(self) -> None:
         self.summaries: list[RebuildSummary] = []
+        self.caught_up: list[RebuildSummary] = []
 
     def note(self, event: Event) -> None:
         if isinstance(event, PartitionRebuilt):
             self.summaries.append(event.summary)
+        elif isinstance(event, PartitionCaughtUp):
+            self.caught_up.append(event.summary)

@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 from caesura.worker.ports.commit_steps import CommitStep
-from caesura.worker.ports.observer import Event, SilentObserver, TookOver
+from caesura.worker.ports.observer import TookOver
+from tests.harness.heard import Heard
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.real_world import Kill, RealWorld
 from tests.harness.speech import check_every_word_once, speech
-
-
-class Takeovers(SilentObserver):
-    """Keeps whose transactions were ended."""
-
-    def __init__(self) -> None:
-        self.peers: list[str] = []
-
-    def note(self, event: Event) -> None:
-        if isinstance(event, TookOver):
-            self.peers.append(event.transactional_id)
 
 
 def test_a_new_owner_ends_the_transaction_of_a_dead_peer_and_goes_on(
@@ -30,9 +20,9 @@ def test_a_new_owner_ends_the_transaction_of_a_dead_peer_and_goes_on(
     with world.process(0, kill=Kill(at=CommitStep.OFFSETS_SENT, passes=1)) as dying:
         dying.wait()
     world.send(*events[4:])
-    heard = Takeovers()
+    heard = Heard(TookOver)
     worker = world.worker(1, observer=heard, takeover_after_ms=1_000)
     worker.turn_until(lambda: any(one.session_end for one in world.segments()), timeout_s=60.0)
     worker.worker.drain()
-    assert heard.peers == [f"{deployment}-0"]
+    assert [one.transactional_id for one in heard.events] == [f"{deployment}-0"]
     check_every_word_once(events, world.segments())

@@ -11,7 +11,6 @@ import pytest
 from confluent_kafka.admin import AclBinding, AclBindingFilter, AclOperation, AclPermissionType
 from confluent_kafka.admin import ResourcePatternType as Pattern
 from confluent_kafka.admin import ResourceType as Kind
-from typing_extensions import override
 
 from caesura.worker.adapters.kafka.log_reader import KafkaLogReader
 from caesura.worker.adapters.kafka.peer_transactions import KafkaPeerTransactions
@@ -23,8 +22,9 @@ from caesura.worker.app import refuse_denied
 from caesura.worker.checks import kafka as kafka_check
 from caesura.worker.checks.findings import FindingLevel
 from caesura.worker.errors import BrokerError, FatalError
-from caesura.worker.ports.observer import Event, ReadinessReported, SilentObserver
+from caesura.worker.ports.observer import ReadinessReported
 from caesura.worker.settings.tree import Settings
+from tests.harness.heard import Heard
 from tests.harness.parts.kafka_broker import Acl, worker_acls
 from tests.harness.parts.redis_part import RedisServer
 from tests.harness.parts.secured_parts import SecuredKafka
@@ -202,10 +202,11 @@ def test_a_worker_that_cannot_ask_starts_and_waits(world: RealWorld) -> None:
     with pytest.raises(BrokerError):
         KafkaTopics(away).forbidden([world.words_topic])
     refuse_denied(Settings(kafka=away, worker=world.pipeline().settings()))
-    told = _Waiting()
+    told = Heard(ReadinessReported)
     _, worker = build(world.pipeline(commit_timeout_s=1.0), told)
-    worker.run(lambda: len(told.reasons) == 3)
-    assert told.reasons[:3] == [("starting", "start: BrokerError, awaits the transaction coordinator")] * 3
+    worker.run(lambda: len(told.events) == 3)
+    waits = ("starting", "start: BrokerError, awaits the transaction coordinator")
+    assert [one.reasons for one in told.events[:3]] == [waits] * 3
 
 
 def test_a_claim_that_is_denied_its_witness_ends_the_worker_and_names_the_topic(
@@ -249,18 +250,6 @@ def starting(world: RealWorld, settings: KafkaSettings) -> None:
 
 def looking_at_topics(world: RealWorld, settings: KafkaSettings) -> None:
     KafkaTopics(settings).find([world.words_topic])
-
-
-class _Waiting(SilentObserver):
-    """Notes each time that a worker tells why it is not ready."""
-
-    def __init__(self) -> None:
-        self.reasons: list[Sequence[str]] = []
-
-    @override
-    def note(self, event: Event) -> None:
-        if isinstance(event, ReadinessReported):
-            self.reasons.append(event.reasons)
 
 
 class _Everything:
