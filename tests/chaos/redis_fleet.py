@@ -6,11 +6,13 @@ import contextlib
 import random
 import signal
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Protocol, cast
+from typing import cast
 
 import msgspec
 import redis
+from typing_extensions import override
 
 from caesura.worker.embedded.embedded_redis import EmbeddedRedis
 from tests.harness.damages import Damage
@@ -46,72 +48,88 @@ def _name(text: str) -> bytes:
 _LINKED_WITHIN_S = 10.0
 
 
-class RedisFleet(Protocol):
+class RedisFleet(ABC):
     """Redis servers behind links. Every call blocks until it is over; between calls all servers run."""
 
-    @property
-    def topology(self) -> str:
-        """How workers must see it: ``standalone`` or ``cluster``."""
-        ...
+    topology: str
+    """How workers must see it: ``standalone`` or ``cluster``."""
+
+    def __init__(self, nodes: Sequence[EmbeddedRedis], links: Sequence[Link], drawn: random.Random) -> None:
+        self._nodes = nodes
+        self._drawn = drawn
+        self.links = links
 
     @property
-    def addresses(self) -> list[str]: ...
-
-    @property
-    def links(self) -> Sequence[Link]: ...
+    def addresses(self) -> list[str]:
+        return [f"127.0.0.1:{link.port}" for link in self.links]
 
     def kill(self, away_s: float) -> None:
         """Kill a primary and bring it back, empty."""
-        ...
+        node = self._a_primary()
+        node.stop()
+        time.sleep(away_s)
+        node.start()
+        self._await_health()
 
+    @abstractmethod
     def fail_over(self, stale_s: float) -> None:
         """Kill a primary and have its replica serve; first stop the replication for so long."""
-        ...
 
     def pause(self, pause_s: float) -> None:
         """Stop a primary for a while: it is connected and silent."""
-        ...
+        node = self._a_primary()
+        node.signal(signal.SIGSTOP)
+        try:
+            time.sleep(pause_s)
+        finally:
+            node.signal(signal.SIGCONT)
+        self._await_health()
 
     def flush(self) -> None:
         """FLUSHALL on a primary."""
-        ...
+        with _client(self._a_primary()) as client:
+            client.flushall()
 
     def flush_all(self) -> None:
         """FLUSHALL on every primary."""
-        ...
+        for node in self._primaries():
+            with _client(node) as client:
+                client.flushall()
 
     def spoil(self, damage: Damage) -> None:
         """Spoil every partition's hash on a primary."""
-        ...
+        with _client(self._a_primary()) as client:
+            spoil(client, damage)
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        for node in self._nodes:
+            node.close()
+
+    def _a_primary(self) -> EmbeddedRedis:
+        return self._drawn.choice(self._primaries())
+
+    @abstractmethod
+    def _primaries(self) -> list[EmbeddedRedis]: ...
+
+    @abstractmethod
+    def _await_health(self) -> None:
+        """Wait until everything is served, and every replica follows."""
 
 
-class RedisPair:
+class RedisPair(RedisFleet):
     """A primary and its replica behind one link, which a fail-over moves: as a managed Redis with one address does."""
 
     topology = "standalone"
 
-    def __init__(self, proxy: Proxy) -> None:
+    def __init__(self, proxy: Proxy, drawn: random.Random) -> None:
         self._primary, self._replica = EmbeddedRedis(), EmbeddedRedis()
         self._primary.start()
         self._replica.start()
         self._link = proxy.link(self._primary.port)
+        super().__init__([self._primary, self._replica], [self._link], drawn)
         self._follow()
 
-    @property
-    def addresses(self) -> list[str]:
-        return [f"127.0.0.1:{self._link.port}"]
-
-    @property
-    def links(self) -> Sequence[Link]:
-        return [self._link]
-
-    def kill(self, away_s: float) -> None:
-        self._primary.stop()
-        time.sleep(away_s)
-        self._primary.start()
-
+    @override
     def fail_over(self, stale_s: float) -> None:
         if stale_s:
             self._promote()
@@ -125,27 +143,13 @@ class RedisPair:
         self._replica.start()
         self._follow()
 
-    def pause(self, pause_s: float) -> None:
-        self._primary.signal(signal.SIGSTOP)
-        try:
-            time.sleep(pause_s)
-        finally:
-            self._primary.signal(signal.SIGCONT)
+    @override
+    def _primaries(self) -> list[EmbeddedRedis]:
+        return [self._primary]
 
-    def flush(self) -> None:
-        with redis.Redis(port=self._primary.port) as client:
-            client.flushall()
-
-    def flush_all(self) -> None:
-        self.flush()
-
-    def spoil(self, damage: Damage) -> None:
-        with redis.Redis(port=self._primary.port) as client:
-            spoil(client, damage)
-
-    def close(self) -> None:
-        self._primary.close()
-        self._replica.close()
+    @override
+    def _await_health(self) -> None:
+        """Wait for nothing: a primary is back once it has started."""
 
     def _promote(self) -> None:
         with redis.Redis(port=self._replica.port) as client:
@@ -168,17 +172,16 @@ _WITHIN_S = 30.0
 _NODE_TIME_OUT_MS = 1000
 
 
-class RedisRing:
+class RedisRing(RedisFleet):
     """The cluster. Which node is a primary, the nodes know best: it is asked each time."""
 
     topology = "cluster"
 
     def __init__(self, proxy: Proxy, drawn: random.Random) -> None:
-        self._drawn = drawn
-        self._links = [proxy.link(0) for _ in range(_NODES)]
-        self._nodes = [EmbeddedRedis(arguments=_arguments(link)) for link in self._links]
+        links = [proxy.link(0) for _ in range(_NODES)]
+        super().__init__([EmbeddedRedis(arguments=_arguments(link)) for link in links], links, drawn)
         try:
-            for node, link in zip(self._nodes, self._links, strict=True):
+            for node, link in zip(self._nodes, self.links, strict=True):
                 link.target = node.port
                 node.start()
             self._join()
@@ -186,21 +189,7 @@ class RedisRing:
             self.close()
             raise
 
-    @property
-    def addresses(self) -> list[str]:
-        return [f"127.0.0.1:{link.port}" for link in self._links]
-
-    @property
-    def links(self) -> Sequence[Link]:
-        return self._links
-
-    def kill(self, away_s: float) -> None:
-        node = self._a_primary()
-        node.stop()
-        time.sleep(away_s)
-        node.start()
-        self._await_health()
-
+    @override
     def fail_over(self, stale_s: float) -> None:
         """Have a replica take over, in good order or, where it is to be stale, by force with the primary dead."""
         node = self._a_primary()
@@ -219,32 +208,9 @@ class RedisRing:
             node.start()
         self._await_health()
 
-    def pause(self, pause_s: float) -> None:
-        node = self._a_primary()
-        node.signal(signal.SIGSTOP)
-        try:
-            time.sleep(pause_s)
-        finally:
-            node.signal(signal.SIGCONT)
-        self._await_health()
-
-    def flush(self) -> None:
-        with _client(self._a_primary()) as client:
-            client.flushall()
-
-    def flush_all(self) -> None:
-        for node in self._nodes:
-            if _replication(node)["role"] == "master":
-                with _client(node) as client:
-                    client.flushall()
-
-    def spoil(self, damage: Damage) -> None:
-        with _client(self._a_primary()) as client:
-            spoil(client, damage)
-
-    def close(self) -> None:
-        for node in self._nodes:
-            node.close()
+    @override
+    def _primaries(self) -> list[EmbeddedRedis]:
+        return [node for node in self._nodes if _replication(node)["role"] == "master"]
 
     def _join(self) -> None:
         share = _SLOTS // 3 + 1
@@ -274,6 +240,7 @@ class RedisRing:
             time.sleep(_NODE_TIME_OUT_MS / 1000)
         return not strangers and _said(first, "cluster_known_nodes:6")
 
+    @override
     def _await_health(self) -> None:
         """Wait until every slot is served and every replica follows."""
         self._await(lambda: all(_said(node, "cluster_state:ok") for node in self._nodes) and self._replicated())
@@ -288,11 +255,8 @@ class RedisRing:
         if not comes(done, within_s=_WITHIN_S):
             raise RuntimeError("the Redis cluster did not become whole")
 
-    def _a_primary(self) -> EmbeddedRedis:
-        return self._drawn.choice([node for node in self._nodes if _replication(node)["role"] == "master"])
-
     def _replica_of(self, primary: EmbeddedRedis) -> EmbeddedRedis:
-        link = self._links[self._nodes.index(primary)]
+        link = self.links[self._nodes.index(primary)]
         ports = {primary.port, link.port}
         found = [node for node in self._nodes if _replication(node).get("master_port") in ports]
         assert found, "a primary without a replica"

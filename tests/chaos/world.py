@@ -69,7 +69,7 @@ class ChaosWorld:
         self._stack.callback(self.kafka.close, None if folder is None else folder / "brokers")
         self.kafka.start()
         drawn = random.Random(f"ring {self._plan.seed}")
-        self.redis = RedisRing(proxy, drawn) if self._plan.redis == "cluster" else RedisPair(proxy)
+        self.redis = RedisRing(proxy, drawn) if self._plan.redis == "cluster" else RedisPair(proxy, drawn)
         self._stack.callback(self.redis.close)
         topics = {f"{DEPLOYMENT}.{name}": _STAMPED for name in ("words", "segments", "dead", "de")}
         topics |= {f"{DEPLOYMENT}.ledger": {"cleanup.policy": "compact"}, f"{DEPLOYMENT}.claims": {}}
