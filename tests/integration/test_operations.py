@@ -117,6 +117,7 @@ def test_a_grown_topic_parks_and_a_second_deployment_takes_new_sessions(rehearsa
             lambda: any("partition_count_changed" in reason for reason in worker.reasons() or []),
             lambda: f"{worker.reasons()}",
         )
+        worker.process.kill()  # drained or not: the second deployment has topics of its own
     rehearsal.follow("More partitions")
     second = Rehearsal(rehearsal.kafka, rehearsal.redis_url, rehearsal.deployment, tmp_path / "second")
     second.changes = {
