@@ -73,7 +73,8 @@ def _java() -> ExampleClient:
     home = {"JAVA_HOME": str(java.resolve().parents[1])}
     folder = _brought("java", "pom.xml", lambda folder: _run(command, folder, home))
     compiler = (str(java), "-m", "jdk.compiler/com.sun.tools.javac.Main")
-    subprocess.run([*compiler, "-cp", "lib/*", "-d", "classes", "CaesuraClient.java"], cwd=folder, check=True)
+    jars = os.pathsep.join(map(str, folder.glob("lib/*.jar")))  # the compiler itself knows no lib/*
+    subprocess.run([*compiler, "-cp", jars, "-d", "classes", "CaesuraClient.java"], cwd=folder, check=True)
     flags = ("-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8")
     path = os.pathsep.join(("classes", "lib/*"))
     return ExampleClient(command=(str(java), *flags, "-cp", path, "CaesuraClient"), folder=folder)
