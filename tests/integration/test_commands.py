@@ -257,10 +257,15 @@ def served(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], str, ssl.SSL
 
 
 @pytest.mark.timeout(180)
-def test_words_over_tls_come_back_and_a_stop_sends_what_is_left(
+def test_words_over_tls_come_back_others_are_refused_and_a_stop_sends_what_is_left(
     served: tuple[subprocess.Popen[str], str, ssl.SSLContext],
 ) -> None:
     process, address, trust = served
+    with pytest.raises(ssl.SSLCertVerificationError), connect(address, proxy=None):
+        pass
+    plain = address.replace("wss://", "ws://")
+    with pytest.raises((OSError, EOFError, InvalidMessage)), connect(plain, proxy=None, open_timeout=10):
+        pass
     with connect(address, ssl=trust, proxy=None, additional_headers={"Authorization": "Bearer open-sesame"}) as client:
         client.send(json.dumps({"lang": "en", "tentative": True}))
         client.send(json.dumps({"words": "so um can you hear me", "utterance_end": True}))
@@ -275,18 +280,6 @@ def test_words_over_tls_come_back_and_a_stop_sends_what_is_left(
         assert close_of(client) == (1012, "draining")
     _, errors = process.communicate(timeout=60)
     assert (process.returncode, "Traceback" in errors) == (0, False)
-
-
-@pytest.mark.timeout(180)
-def test_clients_without_tls_or_our_authority_are_refused(
-    served: tuple[subprocess.Popen[str], str, ssl.SSLContext],
-) -> None:
-    _, address, _ = served
-    with pytest.raises(ssl.SSLCertVerificationError), connect(address, proxy=None):
-        pass
-    plain = address.replace("wss://", "ws://")
-    with pytest.raises((OSError, EOFError, InvalidMessage)), connect(plain, proxy=None, open_timeout=10):
-        pass
 
 
 def test_an_unusable_certificate_is_reported_in_one_line(tmp_path: Path) -> None:

@@ -26,14 +26,14 @@ from caesura.worker.runtime.settings.settings import RuntimeSettings
 from caesura.worker.service.watch.watch_service import readable_topics
 from caesura.worker.settings.serving import ServeSettings
 from caesura.worker.settings.tree import BrokerSettings
-from tests.harness.command import web_demo
+from tests.harness.command import left_running, web_demo
 from tests.harness.parts.chromium import chromium, find_chromium
 from tests.harness.parts.kafka_part import Kafka
 from tests.harness.parts.lookup import missing
 from tests.harness.real_world import RealWorld
 from tests.harness.speech import event
 from tests.harness.terminal import HOSTILE, MOVES, hostile_segment, in_a_terminal
-from tests.harness.waiting import wait_until
+from tests.harness.waiting import comes, wait_until
 from tests.harness.watching import ANSWER_WITHIN_S, messages, watching
 
 
@@ -181,11 +181,12 @@ def test_a_topic_that_is_not_there_is_said(kafka: Kafka, redis_url: str, deploym
 
 
 @pytest.mark.timeout(180)
-def test_words_of_a_cluster_freeze_on_a_page_that_cannot_be_spoken_on(tmp_path: Path) -> None:
+def test_the_demos_words_freeze_on_a_page_and_a_stop_leaves_nothing_behind(tmp_path: Path) -> None:
     path = find_chromium()
     if path is None:
         missing("no Chromium on the PATH to open the page in (Debian: apt-get install chromium)")
     with web_demo(tmp_path) as (demo, address):
+        told = messages(f"ws{address.removeprefix('http')}v1/watch", lambda one: one["type"] == "segment")
         with chromium(path) as browser, browser.page() as page:
             page.open(address)
             page.wait_for("document.querySelectorAll('main .w.frozen').length", 60)
@@ -196,4 +197,7 @@ def test_words_of_a_cluster_freeze_on_a_page_that_cannot_be_spoken_on(tmp_path: 
             assert page.value("document.querySelectorAll('article h2').length") > 0
             assert page.complaints == []
         demo.terminate()
-        demo.communicate(timeout=120)
+        _, errors = demo.communicate(timeout=120)
+    assert told[-1]["text"] == "Good morning, everybody."
+    assert (demo.returncode, "Traceback" in errors) == (0, False), errors
+    assert comes(lambda: left_running(tmp_path) == [], within_s=60), left_running(tmp_path)
