@@ -41,17 +41,13 @@ TEXTS = st.text(CONTROLS | st.characters(), max_size=40)
 
 
 @given(TEXTS)
-def test_shown_text_loses_only_control_characters(text: str) -> None:
+def test_shown_text_and_a_files_name_lose_only_control_characters(text: str) -> None:
     told = escaped(text)
     assert not MOVES.search(told)
     assert "\n" not in told
     if text.isprintable():
         assert told == text
-
-
-@given(TEXTS)
-def test_a_files_name_is_escaped_as_any_other_text(name: str) -> None:
-    assert shown_name(name) == ("standard input" if name == "-" else escaped(name))
+    assert shown_name(text) == ("standard input" if text == "-" else told)
 
 
 @given(st.binary(max_size=40))
@@ -65,17 +61,13 @@ def test_json_that_is_shown_is_json_of_the_same_meaning(value: dict[str, str]) -
 
 
 @pytest.mark.parametrize("to_stderr", [False, True])
-def test_write_keeps_lines_and_tabs_and_nothing_else_that_moves(
+def test_write_keeps_lines_and_tabs_and_echo_makes_one_line(
     to_stderr: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write(f"one\ttwo\n{HOSTILE}", err=to_stderr)
     told = "".join(capsys.readouterr())
     assert told.startswith("one\ttwo\n")
     assert not MOVES.search(told)
-
-
-@pytest.mark.parametrize("to_stderr", [False, True])
-def test_echo_writes_one_line_whatever_is_in_it(to_stderr: bool, capsys: pytest.CaptureFixture[str]) -> None:
     echo(f"one\ntwo {HOSTILE}", err=to_stderr)
     told = "".join(capsys.readouterr())
     assert told.endswith("\n")

@@ -46,17 +46,15 @@ def test_the_case_of_a_text_is_that_of_its_letters(text: str, casing: Casing | N
     assert casing_of(text) is casing
 
 
-@given(TEXTS)
-def test_a_text_written_in_its_own_case_is_itself(text: str) -> None:
-    casing = casing_of(text)
-    assert casing is None or cased(text, casing) == text
-
-
 @given(TEXTS, st.sampled_from(Casing))
-def test_writing_changes_no_length_and_writing_twice_changes_nothing_more(text: str, casing: Casing) -> None:
+def test_writing_in_a_case_changes_nothing_but_case_and_twice_as_once(text: str, casing: Casing) -> None:
+    own = casing_of(text)
+    assert own is None or cased(text, own) == text
     once = cased(text, casing)
     assert len(once) == len(text)
     assert cased(once, casing) == once
+    spelling = mixed_case(text, casing)
+    assert spelling is None or spelling.casefold() == text.casefold()
 
 
 @given(st.text(st.characters(min_codepoint=97, max_codepoint=122), min_size=2, max_size=8), st.sampled_from(Casing))
@@ -86,9 +84,3 @@ def test_a_small_word_written_in_a_case_is_read_as_of_that_case(word: str, casin
 )
 def test_a_spelling_with_capitals_inside(text: str, casing: Casing, spelling: str | None) -> None:
     assert mixed_case(text, casing) == spelling
-
-
-@given(TEXTS, st.sampled_from(Casing))
-def test_a_spelling_changes_nothing_but_case(text: str, casing: Casing) -> None:
-    spelling = mixed_case(text, casing)
-    assert spelling is None or spelling.casefold() == text.casefold()

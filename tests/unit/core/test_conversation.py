@@ -80,23 +80,16 @@ def test_every_segment_comes_once_and_a_side_keeps_its_order(segments: list[Segm
 
 
 @given(conversations())
-def test_a_whole_conversation_is_in_order_of_time(segments: list[Segment]) -> None:
+def test_a_whole_conversation_is_in_order_of_time_and_its_numbers_add_up(segments: list[Segment]) -> None:
     placed = in_order(segments)
     assert [one.start_ms for one in placed] == sorted(one.start_ms for one in placed)
     assert len(placed) == len(segments)
 
-
-@given(conversations())
-def test_paragraphs_hold_every_word_once_and_one_side_each(segments: list[Segment]) -> None:
-    placed = in_order(segments)
     found = paragraphs(placed)
     assert [word.text for one in found for said in one.segments for word in said.words] == texts(placed)
     assert all(len({said.session for said in one.segments}) == 1 for one in found)
 
-
-@given(conversations())
-def test_talk_and_silence_of_a_side_are_the_whole_conversation(segments: list[Segment]) -> None:
-    numbers = characteristics_of(in_order(segments))
+    numbers = characteristics_of(placed)
     assert all(side.talk_ms + side.silence_ms == numbers.duration_ms for side in numbers.sides)
     assert 0 <= numbers.silence_ms <= numbers.duration_ms
     talked_ms = sum(side.talk_ms for side in numbers.sides)

@@ -239,13 +239,21 @@ def test_only_tagged_words_and_the_second_of_a_pair_are_left_out(
 
 
 @given(said=speech)
-def test_the_words_of_a_pair_share_their_fate(said: Sequence[tuple[str, Punctuation, Disfluency]]) -> None:
+def test_a_pair_shares_its_fate_and_an_editing_term_goes_only_behind_words_taken_back(
+    said: Sequence[tuple[str, Punctuation, Disfluency]],
+) -> None:
     words, marks, tags = [one[0] for one in said], bytes(one[1] for one in said), bytearray(one[2] for one in said)
     guard_tags(words, marks, tags, 0, len(words))
 
-    for place in range(len(words) - 1):
+    for place, tag in enumerate(tags):
         if words[place : place + 2] in (["you", "know"], ["i", "mean"]):
-            assert bool(tags[place]) == bool(tags[place + 1])
+            assert bool(tag) == bool(tags[place + 1])
+        if words[place] in ("sorry", "wait", "不对") and tag in (Disfluency.B_IM, Disfluency.I_IM):
+            begin = place
+            while begin and tags[begin - 1] in (Disfluency.B_IM, Disfluency.I_IM):
+                begin -= 1
+            assert begin
+            assert tags[begin - 1] in (Disfluency.B_RM, Disfluency.I_RM)
 
 
 @given(said=speech, step=st.integers(1, 5))
@@ -259,22 +267,6 @@ def test_a_pair_that_freezes_in_two_steps_shares_its_fate(
     for place in range(len(words) - 1):
         if words[place : place + 2] in (["you", "know"], ["i", "mean"]) and place % step == step - 1:
             assert not tags[place] or tags[place + 1]
-
-
-@given(said=speech)
-def test_an_editing_term_goes_only_behind_words_taken_back(
-    said: Sequence[tuple[str, Punctuation, Disfluency]],
-) -> None:
-    words, marks, tags = [one[0] for one in said], bytes(one[1] for one in said), bytearray(one[2] for one in said)
-    guard_tags(words, marks, tags, 0, len(words))
-
-    for place, tag in enumerate(tags):
-        if words[place] in ("sorry", "wait", "不对") and tag in (Disfluency.B_IM, Disfluency.I_IM):
-            begin = place
-            while begin and tags[begin - 1] in (Disfluency.B_IM, Disfluency.I_IM):
-                begin -= 1
-            assert begin
-            assert tags[begin - 1] in (Disfluency.B_RM, Disfluency.I_RM)
 
 
 @given(numeral=st.sampled_from("一二三四五六七八九"), measure=st.sampled_from("次步天年页"))

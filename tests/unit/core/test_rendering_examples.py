@@ -283,12 +283,22 @@ def is_subsequence(part: str, whole: str) -> bool:
 
 
 @given(WORDS, LANG, st.booleans())
-def test_verbatim_gives_every_word_back_byte_for_byte(words: list[SegmentWord], lang: str, start: bool) -> None:
+def test_verbatim_is_every_word_and_fluent_those_outside_disfluencies_with_their_ends(
+    words: list[SegmentWord], lang: str, start: bool
+) -> None:
     rendered = render(words, lang, Style.VERBATIM, sentence_start=start)
     assert [rendered.text[a:b] for _, a, b in rendered.spans] == [word.text for word in words]
     assert rendered.text.replace(" ", "") == "".join(word.text for word in words)
     if lang in ("en", "de"):
         assert rendered.text == " ".join(word.text for word in words)
+
+    fluent = render(words, lang, Style.FLUENT, sentence_start=start)
+    kept = [index for index, _, _ in fluent.spans]
+    assert kept == [i for i, word in enumerate(words) if word.disfluency == "O" and bare(word.text)]
+    closing = {index: fluent.text[end - 1 : end + 1] for index, _, end in fluent.spans}  # "U.S." ends by itself
+    for index, word in enumerate(words):
+        if word.punctuation in {"period", "question"} and any(k <= index for k in kept):
+            assert set(closing[max(k for k in kept if k <= index)]) & set(".?。？"), "its sentence's end is lost"
 
 
 @given(WORDS, LANG, STYLE, st.booleans(), st.booleans(), st.booleans(), st.booleans())
@@ -336,24 +346,6 @@ def test_fluent_of_words_without_disfluencies_is_what_marked_shows(
     fluent = render(words, lang, Style.FLUENT, sentence_start=start)
     assert fluent == render(words, lang, Style.MARKED, sentence_start=start)
     assert [index for index, _, _ in fluent.spans] == [i for i, word in enumerate(words) if bare(word.text)]
-
-
-@given(WORDS, LANG, st.booleans())
-def test_fluent_keeps_exactly_the_words_outside_disfluencies(words: list[SegmentWord], lang: str, start: bool) -> None:
-    spans = render(words, lang, Style.FLUENT, sentence_start=start).spans
-    assert [i for i, _, _ in spans] == [i for i, word in enumerate(words) if word.disfluency == "O" and bare(word.text)]
-
-
-@given(WORDS, LANG, st.booleans())
-def test_a_sentence_ending_mark_is_lost_only_where_no_word_is_kept_before_it(
-    words: list[SegmentWord], lang: str, start: bool
-) -> None:
-    rendered = render(words, lang, Style.FLUENT, sentence_start=start)
-    kept = [index for index, _, _ in rendered.spans]
-    closing = {index: rendered.text[end - 1 : end + 1] for index, _, end in rendered.spans}  # "U.S." ends by itself
-    for index, word in enumerate(words):
-        if word.punctuation in {"period", "question"} and any(k <= index for k in kept):
-            assert set(closing[max(k for k in kept if k <= index)]) & set(".?。？")
 
 
 @given(TEXT)

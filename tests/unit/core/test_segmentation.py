@@ -104,9 +104,16 @@ def test_how_units_are_grouped_into_calls_changes_nothing(units: list[ModelWordP
     assert segmented(units, sizes) == segmented(units, [len(units) or 1])
 
 
+@example(units_of(["㊜"]))
 @given(UNITS)
-def test_pieces_give_every_unit_back_once_in_order_and_untouched(units: list[ModelWordPiece]) -> None:
-    pieces = [piece for word in segmented(units, [1]) for piece in word.pieces]
+def test_pieces_give_every_unit_back_untouched_and_a_word_has_a_folded_view(units: list[ModelWordPiece]) -> None:
+    words = segmented(units, [1])
+    for word in words:
+        assert word.pieces
+        assert word.view == model_view(word.view)
+        text = unicodedata.normalize("NFKC", "".join(piece.text for piece in word.pieces))  # compatibility forms first
+        assert word.view == model_view(simplified(text))
+    pieces = [piece for word in words for piece in word.pieces]
     assert "".join(piece.text for piece in pieces) == "".join(unit.text for unit in units)
     for of in units:
         parts = [piece for piece in pieces if piece.position == of.position]
@@ -119,28 +126,13 @@ def test_pieces_give_every_unit_back_once_in_order_and_untouched(units: list[Mod
             assert (part.offset, part.appended_ms, part.polled_ms) == (of.offset, of.appended_ms, of.polled_ms)
 
 
-@example(units_of(["㊜"]))
-@given(UNITS)
-def test_every_word_has_pieces_and_a_folded_view(units: list[ModelWordPiece]) -> None:
-    for word in segmented(units, [1]):
-        assert word.pieces
-        assert word.view == model_view(word.view)
-        text = unicodedata.normalize("NFKC", "".join(piece.text for piece in word.pieces))  # compatibility forms first
-        assert word.view == model_view(simplified(text))
-
-
 @given(UNITS, UNITS)
-def test_a_word_that_came_out_stays_whatever_follows(units: list[ModelWordPiece], more: list[ModelWordPiece]) -> None:
-    settled = ChineseSegmenter(SMALL, max_held_characters=5).push(units)
-    assert segmented([*units, *more], [3])[: len(settled)] == settled
-
-
-@given(UNITS, UNITS)
-def test_snapshot_and_restore_between_any_two_calls_is_invisible(
+def test_a_word_that_came_out_stays_and_a_restart_behind_it_is_invisible(
     units: list[ModelWordPiece], more: list[ModelWordPiece]
 ) -> None:
     going_on = ChineseSegmenter(SMALL, max_held_characters=5)
-    going_on.push(units)
+    settled = going_on.push(units)
+    assert segmented([*units, *more], [3])[: len(settled)] == settled
     stored = msgspec.msgpack.decode(msgspec.msgpack.encode(going_on.held), type=HeldBack)
     restored = ChineseSegmenter(SMALL, stored, max_held_characters=5)
     assert restored.held == going_on.held

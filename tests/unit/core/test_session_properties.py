@@ -187,29 +187,20 @@ def test_later_labellings_agree_with_settled_words(
         known.update(places)
 
 
-@given(spoken=words, chosen=rules, look_ahead=look_aheads)
-def test_in_settled_mode_a_word_is_out_after_look_ahead_and_a_step(
-    spoken: tuple[str, ...], chosen: DecodingRules, look_ahead: int
+@given(
+    spoken=words, chosen=rules, look_ahead=look_aheads, emission=st.sampled_from([Emission.SETTLED, Emission.CLAUSE])
+)
+def test_before_a_sentence_ends_a_word_waits_for_look_ahead_a_step_and_its_emissions_words(
+    spoken: tuple[str, ...], chosen: DecodingRules, look_ahead: int, emission: Emission
 ) -> None:
-    driver = _driver(chosen, look_ahead, whitespace_segmenters)
-    for seq, text in enumerate(spoken * 2):
-        driver.give(event(seq, text))
-        if chosen.emission is Emission.SETTLED:
-            waiting = seq + 1 - len(said(driver.segments))
-            assert waiting <= look_ahead + chosen.step_words - 1 + chosen.min_settled_words - 1
-
-
-@given(spoken=words, chosen=rules, look_ahead=look_aheads)
-def test_in_clause_mode_a_segment_ends_at_a_mark_or_a_limit(
-    spoken: tuple[str, ...], chosen: DecodingRules, look_ahead: int
-) -> None:
-    chosen = dataclasses.replace(chosen, emission=Emission.CLAUSE)
+    chosen = dataclasses.replace(chosen, emission=emission)
+    together = chosen.min_settled_words if emission is Emission.SETTLED else chosen.max_clause_words
     driver = _driver(chosen, look_ahead, whitespace_segmenters)
     for seq, text in enumerate(spoken * 2):
         driver.give(event(seq, text))
         waiting = seq + 1 - len(said(driver.segments))
-        assert waiting <= look_ahead + chosen.step_words - 1 + chosen.max_clause_words - 1
-    for segment in driver.segments:
+        assert waiting <= look_ahead + chosen.step_words - 1 + together - 1
+    for segment in driver.segments if emission is Emission.CLAUSE else ():
         if segment.cause is Cause.SETTLED and segment.words[-1].punctuation == "none":
             assert len(segment.words) >= chosen.max_clause_words
 
@@ -532,29 +523,23 @@ waiting = st.lists(
 
 
 @given(waiting)
-def test_every_pending_session_is_in_one_batch_that_keeps_the_limits(pending: list[PendingLabels]) -> None:
-    batches = batches_of(pending)
-    batched = [one.request.session for batch in batches for one in batch]
-    assert sorted(batched) == sorted(one.request.session for one in pending)
-    for batch in batches:
-        assert len(batch) <= LIMITS.max_sessions
-        assert len(batch) == 1 or sum(len(one.request.words) for one in batch) <= LIMITS.max_words
-    for batch, following in pairwise(batches):
-        more = [*batch, following[0]]
-        assert len(more) > LIMITS.max_sessions or sum(len(one.request.words) for one in more) > LIMITS.max_words
-
-
-@given(waiting)
-def test_each_batch_begins_with_the_longest_wait_and_floods_come_last(
+def test_every_pending_session_is_in_one_batch_that_keeps_the_limits_and_floods_come_last(
     pending: list[PendingLabels],
 ) -> None:
     batches = batches_of(pending)
+    batched = [one.request.session for batch in batches for one in batch]
+    assert sorted(batched) == sorted(one.request.session for one in pending)
     left = list(pending)
     for batch in batches:
+        assert len(batch) <= LIMITS.max_sessions
+        assert len(batch) == 1 or sum(len(one.request.words) for one in batch) <= LIMITS.max_words
         first = min(left, key=lambda one: (one.queued_words > FLOOD_WORDS, one.waiting_since_ms))
         key = (batch[0].queued_words > FLOOD_WORDS, batch[0].waiting_since_ms)
-        assert key == (first.queued_words > FLOOD_WORDS, first.waiting_since_ms)
+        assert key == (first.queued_words > FLOOD_WORDS, first.waiting_since_ms), "it begins with the longest wait"
         left = [one for one in left if one not in batch]
+    for batch, following in pairwise(batches):
+        more = [*batch, following[0]]
+        assert len(more) > LIMITS.max_sessions or sum(len(one.request.words) for one in more) > LIMITS.max_words
 
 
 @given(waiting, st.lists(st.integers(0, 39)), st.lists(st.integers(0, 39)))

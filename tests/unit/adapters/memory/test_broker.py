@@ -263,18 +263,16 @@ def play(steps: list[Step]) -> tuple[PartitionLog, Plain]:
     return log, plain
 
 
-@given(steps=STEPS)
-def test_a_reader_sees_committed_records_before_the_first_open_one(steps: list[Step]) -> None:
+@given(steps=STEPS, size=st.integers(1, 3))
+def test_a_reader_sees_committed_records_before_the_first_open_one_however_it_reads(
+    steps: list[Step], size: int
+) -> None:
     log, plain = play(steps)
+    assert log.end == len(plain.fates)
     records, next_offset = log.read(log.start, 1_000)
     assert [record.offset for record in records] == plain.visible(plain.start)
     assert next_offset == log.stable_end
-    assert log.end == len(plain.fates)
 
-
-@given(steps=STEPS, size=st.integers(1, 3))
-def test_small_reads_give_the_same_as_one_large_one(steps: list[Step], size: int) -> None:
-    log, plain = play(steps)
     offsets: list[int] = []
     position = log.start
     while position < log.stable_end:
@@ -283,10 +281,6 @@ def test_small_reads_give_the_same_as_one_large_one(steps: list[Step], size: int
         offsets += [record.offset for record in records]
     assert offsets == plain.visible(plain.start)
 
-
-@given(steps=STEPS)
-def test_a_reader_of_everything_sees_all_but_markers(steps: list[Step]) -> None:
-    log, plain = play(steps)
     records, _ = log.read(log.start, 1_000, committed=False)
     expected = [at for at in range(plain.start, len(plain.fates)) if plain.fates[at] is not None]
     assert [record.offset for record in records] == expected

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.core.overlays.number_lines import NumberLine, hand_written, overlays_of, written
+from tests.unit.core.overlays.number_lines import NumberLine, overlays_of, written
 from tests.unit.core.spoken import DIGITS, chinese
 
 _CUTS = st.sets(st.integers(1, 20))
@@ -21,11 +20,6 @@ def cut(text: str, cuts: set[int]) -> list[str]:
 
 def text_of(words: list[str]) -> str:
     return written(NumberLine("", " ".join(words), "", "zh"))
-
-
-@pytest.mark.parametrize("line", hand_written("zh"), ids=lambda line: line.said)
-def test_a_line_is_written_as_people_write_it(line: NumberLine) -> None:
-    assert written(line) == line.expected
 
 
 @given(value=st.integers(11, 10**8 - 1), cuts=_CUTS)

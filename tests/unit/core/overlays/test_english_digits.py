@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.core.overlays.number_lines import NumberLine, hand_written, overlays_of, written
+from tests.unit.core.overlays.number_lines import overlays_of
 from tests.unit.core.spoken import MONTHS, UNITS, english, ordinal, values, year
 
 
 def digits(text: str) -> str:
     return re.sub(r"\D", "", text)
-
-
-@pytest.mark.parametrize("line", hand_written("en"), ids=lambda line: line.said)
-def test_a_line_is_written_as_people_write_it(line: NumberLine) -> None:
-    assert written(line) == line.expected
 
 
 @given(value=values.filter(lambda value: value > 9), links=st.booleans())

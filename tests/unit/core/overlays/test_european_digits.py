@@ -13,7 +13,7 @@ from caesura.schemas.segments import NumberForm
 from caesura.worker.core.numbers.european_numbers import EUROPEAN
 from caesura.worker.core.overlays.rules import OverlayRules
 from caesura.worker.core.rendering.rendering import Style, render
-from tests.unit.core.overlays.number_lines import NumberLine, hand_written, overlays_of, written
+from tests.unit.core.overlays.number_lines import overlays_of
 from tests.unit.core.tagged_lines import words_of
 
 LANGUAGE = st.sampled_from(sorted(SPELLED))
@@ -25,18 +25,6 @@ MAY_BE_ANY = ("ein", "eine", "un", "une", "cien", "ciento", "cent")
 def value_of(text: str) -> int:
     scale = next((size for name, size in SCALES.items() if name in text), 1)
     return int(re.sub(r"\D", "", text)) * scale
-
-
-@pytest.mark.parametrize(
-    "line", [line for lang in sorted(EUROPEAN) for line in hand_written(lang)], ids=lambda line: line.said
-)
-def test_a_line_is_written_as_people_write_it(line: NumberLine) -> None:
-    assert written(line) == line.expected
-
-
-@pytest.mark.parametrize("lang", sorted(EUROPEAN))
-def test_there_are_lines_enough_of_a_language(lang: str) -> None:
-    assert len(hand_written(lang)) >= 60
 
 
 @example("es", 5_000_000)

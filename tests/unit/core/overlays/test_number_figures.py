@@ -1,4 +1,4 @@
-"""The drawn lines are written as expected, and the table of figures counts what is not."""
+"""Every line of the lists, by hand and drawn, is written as expected; the table of figures counts what is not."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from tests.unit.core.overlays.figures import figures
 from tests.unit.core.overlays.generated_lines import generated
 from tests.unit.core.overlays.number_lines import NumberLine, hand_written, written
 
+LEAST = {"en": 150, "zh": 150, "de": 60, "es": 60, "fr": 60}
+LINES = {lang: hand_written(lang) for lang in LEAST} | {"drawn": generated()}
 
-@pytest.mark.parametrize("line", generated(), ids=lambda line: line.said)
-def test_a_drawn_line_is_written_as_expected(line: NumberLine) -> None:
+
+@pytest.mark.parametrize("line", [line for lines in LINES.values() for line in lines], ids=lambda line: line.said)
+def test_a_line_is_written_as_people_write_it(line: NumberLine) -> None:
     assert written(line) == line.expected
 
 
-def test_there_are_lines_enough_of_both_languages() -> None:
-    assert min(len(hand_written("en")), len(hand_written("zh"))) >= 150
-    assert len([*hand_written("en"), *hand_written("zh"), *generated()]) >= 400
+def test_there_are_lines_enough_of_each_language() -> None:
+    assert [lang for lang, least in LEAST.items() if len(LINES[lang]) < least] == []
+    assert len([*LINES["en"], *LINES["zh"], *LINES["drawn"]]) >= 400
 
 
 def test_the_table_counts_numbers_left_in_words_and_wrong_ones() -> None:

@@ -6,25 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from caesura.schemas.segments import DisfluencyTag, NumberForm, PunctuationName, SegmentWord
+from caesura.schemas.segments import NumberForm, SegmentWord
 from caesura.worker.core.overlays.rules import OverlayRules
 from caesura.worker.core.rendering.rendering import Rendered, Style, render
+from tests.unit.core.tagged_lines import words_of
 
-_MARKS: dict[str, PunctuationName] = {",": "comma", ".": "period", "?": "question"}
-_TAGS: dict[str, DisfluencyTag] = {"RM": "B-RM", "rm": "I-RM", "IM": "B-IM"}
 _DIGITS = OverlayRules(numbers=NumberForm.DIGITS)
 _STYLES = st.sampled_from([Style.MARKED, Style.FLUENT])
-
-
-def words_of(line: str) -> list[SegmentWord]:
-    """Read ``text``, ``text|,`` and ``text|RM`` items."""
-    words = []
-    for item in line.split():
-        text, *rest = item.split("|")
-        mark: PunctuationName = next((_MARKS[field] for field in rest if field in _MARKS), "none")
-        tag: DisfluencyTag = next((_TAGS[field] for field in rest if field in _TAGS), "O")
-        words.append(SegmentWord(text=text, punctuation=mark, disfluency=tag))
-    return words
 
 
 def rendered(line: str, style: Style = Style.FLUENT, *, sentence_start: bool = True) -> Rendered:
@@ -78,7 +66,9 @@ _WORD = st.builds(
 
 
 @given(st.lists(_WORD, max_size=14), _STYLES, st.booleans())
-def test_spans_joined_give_back_the_words(words: list[SegmentWord], style: Style, start: bool) -> None:
+def test_spans_joined_give_back_the_words_and_marks_stay_where_they_were(
+    words: list[SegmentWord], style: Style, start: bool
+) -> None:
     plain = render(words, "en", style, sentence_start=start)
     found = render(words, "en", style, sentence_start=start, overlays=_DIGITS)
 
@@ -94,15 +84,11 @@ def test_spans_joined_give_back_the_words(words: list[SegmentWord], style: Style
     places = [place for _, begin, end in found.spans for place in (begin, end)]
     assert places == sorted(places) or covered
 
-
-@given(st.lists(_WORD, max_size=14), _STYLES, st.booleans())
-def test_marks_stay_where_they_were(words: list[SegmentWord], style: Style, start: bool) -> None:
-    found = render(words, "en", style, sentence_start=start, overlays=_DIGITS)
-    plain = render(words, "en", style, sentence_start=start)
-
     inside = {index for overlay in found.overlays for index in range(overlay.first_word, overlay.last_word)}
-    ends = {index: plain.text[end : end + 1] for index, _, end in plain.spans if index not in inside}
-    ends_found = {index: found.text[end : end + 1] for index, _, end in found.spans if index not in inside}
-    assert {index: mark for index, mark in ends_found.items() if mark in ".,"} == {
-        index: mark for index, mark in ends.items() if mark in ".,"
+    marks, marks_found = (
+        {index: shown.text[end : end + 1] for index, _, end in shown.spans if index not in inside}
+        for shown in (plain, found)
+    )
+    assert {index: mark for index, mark in marks_found.items() if mark in ".,"} == {
+        index: mark for index, mark in marks.items() if mark in ".,"
     }
