@@ -134,7 +134,7 @@ class Rehearsal:
         """Send values with their keys to the input topic."""
         producer = Producer({"bootstrap.servers": self.kafka.bootstrap, "partitioner": partitioner})
         for value, key in records:
-            producer.produce(self.topic("asr.words"), value, key)
+            producer.produce(self.settings["CAESURA_WORKER_INPUT_TOPIC"], value, key)
         assert producer.flush(30) == 0
 
     def values(self, topic: str) -> list[bytes]:
