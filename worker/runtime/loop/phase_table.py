@@ -13,9 +13,12 @@ _NOT_HELD = "not held"
 
 
 def phase_table() -> str:
-    """Return the table of transitions in Markdown, line by line as the code has it."""
-    rows = (f"| {_name(one.before)} | {one.event} | {_name(one.after)} | {one.means} |" for one in TRANSITIONS)
-    return "\n".join(["| phase | what happens | next phase | when |", "|---|---|---|---|", *rows])
+    """Return the table of transitions in Markdown, in the code's order; phases with the same transition share a row."""
+    phases: dict[str, list[str]] = {}
+    for one in TRANSITIONS:
+        phases.setdefault(f"{_name(one.after)} | {one.means}", []).append(_name(one.before))
+    rows = (f"| {', '.join(before)} | {way} |" for way, before in phases.items())
+    return "\n".join(["| phase | next phase | when |", "|---|---|---|", *rows])
 
 
 def with_table(page: str) -> str:

@@ -110,12 +110,15 @@ TRANSITIONS: tuple[Transition, ...] = (
     Transition(Claiming, PhaseEvent.READY, Loaded, "all its sessions are in memory"),
     Transition(Claiming, PhaseEvent.OPERATOR_NEEDED, Parked, "the claim cannot continue from the committed offset"),
     Transition(Rebuilding, PhaseEvent.READY, Loaded, "all its sessions are in memory, but not yet saved to Redis"),
-    Transition(Rebuilding, PhaseEvent.FAULT, Claiming, "the log could not be read: the same claim is tried again"),
+    Transition(Rebuilding, PhaseEvent.FAULT, Claiming, "a call failed: the same claim begins again"),
     Transition(
-        Rebuilding, PhaseEvent.OPERATOR_NEEDED, Parked, "the log cannot be read as it stands, or our code raises"
+        Rebuilding,
+        PhaseEvent.OPERATOR_NEEDED,
+        Parked,
+        "the ledger or the input needs a repair or a newer release, or our code raises an error",
     ),
     Transition(Loaded, PhaseEvent.CLAIM_AGAIN, Claiming, "its checkpoint may not have committed, or a call failed"),
-    Transition(Loaded, PhaseEvent.OPERATOR_NEEDED, Parked, "it cannot go on"),
+    Transition(Loaded, PhaseEvent.OPERATOR_NEEDED, Parked, "a fault that only an operator can end"),
     Transition(Parked, PhaseEvent.RELEASED, Claiming, "`caesura unpark`"),
     *(
         Transition(held, PhaseEvent.ASSIGNED, Claiming, "the group assigned it anew")
