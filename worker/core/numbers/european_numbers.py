@@ -27,6 +27,7 @@ _WRITTEN = re.compile(r"\d+(?:[.\u202f ]\d{3})*")
 _WRITTEN_DECIMAL = re.compile(r"\d+,\d+")
 _YEARS = range(1000, 2200)
 _MAX_DAY = 31
+_DAY_ONE = "uno"
 _LEAST_PAIRS = 3
 
 
@@ -356,8 +357,10 @@ def _digits(atoms: Mapping[int, NumberSpan], begin: int) -> NumberSpan | None:
 
 
 def _date(words: Sequence[str], atoms: Mapping[int, NumberSpan], lexicon: _Lexicon, begin: int) -> NumberSpan | None:
-    """Return a date: a day, a month, and perhaps a year."""
+    """Return a date: a day, a month, and perhaps a year. "uno de mayo" is one, and "un mayo muy frío" is none."""
     day = atoms[begin]
+    if day.end == begin + 1 and words[begin] in lexicon.articles - {_DAY_ONE}:
+        return None
     if day.kind not in (NumberKind.ORDINAL, NumberKind.CARDINAL) or not 1 <= int(day.value) <= _MAX_DAY:
         return None
     place = day.end + (day.end < len(words) and words[day.end] in lexicon.of)

@@ -393,15 +393,16 @@ class _Finder:
         """Write a date as it was said; None where its day is no day of that language's dates."""
         words = self._words[span.begin : span.end]
         at = next(place for place, word in enumerate(words) if word in self._lexicon.months)
-        day = european_numbers(words[:at], self._language)[0]
+        named = european_numbers(words[:at], self._language)  # "uno" alone is no number, and may be a day
+        value, end = (named[0].value, named[0].end) if named else ("1", 1)
         year = "".join(number.value for number in european_numbers(words[at:], self._language))
-        ordinal = day.kind is NumberKind.ORDINAL
+        ordinal = bool(named) and named[0].kind is NumberKind.ORDINAL
         if self._language == "de":
-            return f"{day.value}. {words[at].title()} {year}".rstrip() if ordinal else None
-        if ordinal and day.value != "1":
+            return f"{value}. {words[at].title()} {year}".rstrip() if ordinal else None
+        if ordinal and value != "1":
             return None
-        first = "1er" if ordinal and self._language == "fr" else day.value
-        of = [*words[day.end : at], words[at], *(word for word in words[at + 1 :] if word in self._lexicon.of), year]
+        first = "1er" if ordinal and self._language == "fr" else value
+        of = [*words[end : at], words[at], *(word for word in words[at + 1 :] if word in self._lexicon.of), year]
         return " ".join(filter(None, [first, *of]))
 
     def _ordinal(self, span: NumberSpan) -> str | None:
