@@ -402,7 +402,7 @@ class _Finder:
         if ordinal and value != "1":
             return None
         first = "1er" if ordinal and self._language == "fr" else value
-        of = [*words[end : at], words[at], *(word for word in words[at + 1 :] if word in self._lexicon.of), year]
+        of = [*words[end:at], words[at], *(word for word in words[at + 1 :] if word in self._lexicon.of), year]
         return " ".join(filter(None, [first, *of]))
 
     def _ordinal(self, span: NumberSpan) -> str | None:
