@@ -18,6 +18,7 @@ import msgspec
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from caesura.schemas.checkpoint import OffsetMetadata
+from caesura.schemas.state import STATE_VERSION
 from caesura.worker.adapters.kafka.log_reader import KafkaLogReader
 from caesura.worker.adapters.kafka.settings import KafkaSettings
 from caesura.worker.commands.skip import request_skip
@@ -276,5 +277,6 @@ def _without_errors(places: Sequence[TopicPartition]) -> list[TopicPartition]:
 
 def _rubbish(record: bytes, another: bytes) -> Sequence[bytes]:
     """Return what a record may be written over with: nothing that can be taken for its own."""
-    newer = msgspec.msgpack.encode(msgspec.msgpack.decode(record) | {"version": "2.0"})
+    major = int(STATE_VERSION.partition(".")[0])
+    newer = msgspec.msgpack.encode(msgspec.msgpack.decode(record) | {"version": f"{major + 1}.0"})
     return b"", b"\xc1 rubbish", record[: len(record) // 2], another, newer
