@@ -1,7 +1,7 @@
 """Three brokers, one of which dies or stands still: the group's coordinator, a leader, a replica.
 
-A broker that stood still tells, as coordinator or leader, of offsets and ends from before: nobody believes it
-(ADR 0047).
+A broker that stood still tells, as coordinator or leader, of offsets and ends from before. The worker does not
+believe it (ADR 0047).
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ def _commit_offset(brokers: Sequence[KafkaProcess], words: str, next_offset: int
         def committed() -> bool:
             try:
                 consumer.commit(offsets=[TopicPartition(words, 0, next_offset)], asynchronous=False)
-            except KafkaException:  # nobody coordinates the group yet
+            except KafkaException:  # the group has no coordinator yet
                 return False
             return True
 
@@ -220,7 +220,7 @@ def _commit_offset(brokers: Sequence[KafkaProcess], words: str, next_offset: int
 
 
 def _coordinator(brokers: KafkaCluster, group: str) -> KafkaProcess:
-    number = wait_until(lambda: _number_of_coordinator(brokers, group), "nobody coordinates the group")
+    number = wait_until(lambda: _number_of_coordinator(brokers, group), "the group has no coordinator")
     assert number is not None
     return brokers.nodes[number - 1]
 
@@ -246,7 +246,7 @@ def _told(source: KafkaWordSource) -> int | None:
 
 
 def _told_for(tell: Callable[[], _Told]) -> Iterator[_Told]:
-    """Yield all that is told until whoever stood still has heard of its successor."""
+    """Yield all that is told until the broker that stood still has heard of its successor."""
     ends_at_s = time.monotonic() + _LONG_ENOUGH_S
     while time.monotonic() < ends_at_s:
         yield tell()

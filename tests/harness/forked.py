@@ -118,7 +118,7 @@ def _run(folder: str, environ: Mapping[str, str], function: Callable[..., object
 
 
 def _caesura(*arguments: str) -> None:
-    from caesura.worker.cli import main  # noqa: PLC0415  # most functions that run apart want none of it
+    from caesura.worker.cli import main  # noqa: PLC0415  # most functions that run apart do not need it
 
     sys.argv = ["caesura", *arguments]
     main()
