@@ -19,7 +19,7 @@ from websockets.sync.client import connect
 
 from caesura.worker.embedded.guarded_process import free_port
 from tests.harness.command import CAESURA, outside, started
-from tests.harness.parts.certificates import make_certificates
+from tests.harness.parts.certificates import Certificates
 from tests.harness.places import ROOT
 from tests.harness.rehearsal import Rehearsal
 from tests.harness.service import close_of, received, texts
@@ -180,8 +180,8 @@ def test_replay_reports_published_words_and_warns_of_ended_sessions(rehearsal: R
         refused = rehearsal.run(*bridge, status=1).stderr
         assert "session call-9/a has ended" in refused
         assert "0 words published, 1 refused (1 session_ended)" in refused
-    nobody = rehearsal.run(*replay[:-5], "--wait", "--wait-for", "2", status=1).stderr
-    assert "no news for 2 s: does a worker run?" in nobody
+    unheard = rehearsal.run(*replay[:-5], "--wait", "--wait-for", "2", status=1).stderr
+    assert "no news for 2 s: does a worker run?" in unheard
 
 
 pytestmark = pytest.mark.timeout(120)
@@ -241,19 +241,18 @@ COMMAND = [*CAESURA, "serve", "--port", "0"]
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], str, ssl.SSLContext]]:
-    made = make_certificates(tmp_path)
+def served(certificates: Certificates) -> Iterator[tuple[subprocess.Popen[str], str, ssl.SSLContext]]:
     settings = {
         "CAESURA_SERVE_TOKEN": "open-sesame",
-        "CAESURA_SERVE_TLS_CERTIFICATE": str(made.server_certificate),
-        "CAESURA_SERVE_TLS_KEY": str(made.server_key),
+        "CAESURA_SERVE_TLS_CERTIFICATE": str(certificates.server_certificate),
+        "CAESURA_SERVE_TLS_KEY": str(certificates.server_key),
     }
     with started(*COMMAND, environ=os.environ | settings, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
         line = process.stderr.readline()
         assert "wss://127.0.0.1:" in line, line
         address = line.rpartition("WebSocket: ")[2].strip().rstrip(")")
-        yield process, address, ssl.create_default_context(cafile=made.ca)
+        yield process, address, ssl.create_default_context(cafile=certificates.ca)
 
 
 @pytest.mark.timeout(180)

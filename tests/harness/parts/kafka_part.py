@@ -128,11 +128,8 @@ def find_kafka(*, long_lived: bool = False) -> Kafka:
 @contextmanager
 def running_kafka() -> Iterator[str]:
     """Find or start a broker, and end it with the block; its bootstrap address. NotFound."""
-    kafka = find_kafka()
-    try:
+    with closing(find_kafka()) as kafka:
         yield kafka.bootstrap
-    finally:
-        kafka.close()
 
 
 def _in_docker() -> Kafka:

@@ -13,7 +13,6 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +22,7 @@ from caesura.worker.core.language.rules import DecodingRules
 from caesura.worker.settings.serving import ServeSettings
 from tests.harness.floods import CONTROL_FLOODS, MESSAGE_FLOODS, RECOGNISERS, REQUEST_FLOODS, named
 from tests.harness.hostile_client import BINARY, CONTINUED, PING, TEXT, HostileClient, connected, frame, upgrade
-from tests.harness.parts.certificates import make_certificates
+from tests.harness.parts.certificates import Certificates
 from tests.harness.service import (
     ANSWER_WITHIN_S,
     Served,
@@ -420,9 +419,8 @@ def test_a_request_that_does_not_come_whole_in_time_is_not_waited_for(said: byte
         assert ends(stranger)
 
 
-def test_a_tls_handshake_that_does_not_come_is_not_waited_for(tmp_path: Path) -> None:
-    made = make_certificates(tmp_path)
-    certificate, key = str(made.server_certificate), str(made.server_key)
+def test_a_tls_handshake_that_does_not_come_is_not_waited_for(certificates: Certificates) -> None:
+    certificate, key = str(certificates.server_certificate), str(certificates.server_key)
     limits = ServeSettings(port=0, opening_timeout_s=0.1, tls_certificate=certificate, tls_key=key)
     with serving(limits) as served, reached(served) as stranger:
         assert ends(stranger)

@@ -359,7 +359,7 @@ def _digits(atoms: Mapping[int, NumberSpan], begin: int) -> NumberSpan | None:
 def _date(words: Sequence[str], atoms: Mapping[int, NumberSpan], lexicon: _Lexicon, begin: int) -> NumberSpan | None:
     """Return a date: a day, a month, and perhaps a year. "uno de mayo" is one, and "un mayo muy frío" is none."""
     day = atoms[begin]
-    if day.end == begin + 1 and words[begin] in lexicon.articles - {_DAY_ONE}:
+    if day.end == begin + 1 and words[begin] in lexicon.articles and words[begin] != _DAY_ONE:
         return None
     if day.kind not in (NumberKind.ORDINAL, NumberKind.CARDINAL) or not 1 <= int(day.value) <= _MAX_DAY:
         return None
