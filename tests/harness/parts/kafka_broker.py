@@ -51,7 +51,7 @@ controller.listener.names=CONTROLLER
 log.dirs={folder}/log
 auto.create.topics.enable=false
 broker.heartbeat.interval.ms=200
-broker.session.timeout.ms=1000
+broker.session.timeout.ms=60000
 group.initial.rebalance.delay.ms=0
 group.min.session.timeout.ms=1000
 group.coordinator.rebalance.protocols=classic,consumer
@@ -71,6 +71,13 @@ log.cleaner.dedupe.buffer.size=16777216
 num.network.threads=2
 num.io.threads=2
 background.threads=2
+"""
+
+SOON_MISSED = "broker.session.timeout.ms=1000\n"
+"""A setting for brokers that tests kill or stop. The controller fences one that is silent for a second.
+
+Elsewhere that does harm: fencing moves every partition, on a busy machine that takes over a second, and the broker is
+fenced again.
 """
 
 
