@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -89,6 +90,16 @@ _of_the_run = ExitStack()
 def pytest_sessionfinish() -> None:
     """End what the processes of a run share."""
     _of_the_run.close()
+
+
+class _Unexpected(logging.Handler):
+    """Fails a test in which the core logs: it catches exceptions of its own rules, and goes on without them."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        raise AssertionError(record.getMessage()) from (record.exc_info[1] if record.exc_info else None)
+
+
+logging.getLogger("caesura.worker.core").addHandler(_Unexpected())
 
 
 def pytest_configure() -> None:

@@ -5,6 +5,7 @@ An overlay lies within one sentence, and no word is in two overlays. A spelling 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -22,6 +23,8 @@ from caesura.worker.core.overlays.english_digits import BESIDE_ONE, english_digi
 from caesura.worker.core.overlays.european_digits import european_digits
 from caesura.worker.core.overlays.overlay import Overlay, Stretch, disjoint
 from caesura.worker.core.overlays.spellings import NO_SPELLINGS, Spellings
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +66,20 @@ class OverlayRules:
     def over(self, stretches: Sequence[Stretch], lang: str) -> list[Overlay]:
         """Return the overlays of stretches in their order, disjoint; places are those of the stretches' words.
 
+        Where a rule raises, the stretch has none, so its words go out as they were said, and the log has the exception.
+
         lang: the words' language (BCP-47).
         """
         primary = primary_language(lang)
-        return [overlay.moved(stretch.places) for stretch in stretches for overlay in self._found(stretch, primary)]
+        found: list[Overlay] = []
+        for stretch in stretches:
+            try:
+                found += [overlay.moved(stretch.places) for overlay in self._found(stretch, primary)]
+            except MemoryError:
+                raise
+            except Exception:  # noqa: BLE001 - whatever it is, it must cost no word
+                _LOG.exception("a rule of overlays raised")
+        return found
 
     def _found(self, stretch: Stretch, language: str) -> list[Overlay]:
         spelled = self.spellings.found(stretch) if self.spellings else ()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from caesura.schemas.segments import NumberForm, SegmentWord
+from caesura.worker.core.overlays import rules
 from caesura.worker.core.overlays.rules import OverlayRules
 from caesura.worker.core.rendering.rendering import Rendered, Style, render
 from tests.unit.core.tagged_lines import words_of
@@ -45,6 +48,21 @@ def test_an_overlay_crosses_no_bracket() -> None:
 
 def test_verbatim_is_untouched() -> None:
     assert rendered("it cost twenty dollars|.", Style.VERBATIM).text == "it cost twenty dollars"
+
+
+def test_where_a_rule_raises_the_words_go_out_as_they_were_said(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    logger = logging.getLogger(rules.__name__)
+    monkeypatch.setattr(logger, "propagate", False)  # else the log line fails this test (conftest.py)
+    monkeypatch.setattr(rules, "english_digits", {}.__getitem__)
+    logger.addHandler(caplog.handler)
+
+    assert rendered("it cost twenty dollars|. we had ten|.").text == "It cost twenty dollars. We had ten."
+    assert {(record.levelname, record.exc_info[0]) for record in caplog.records if record.exc_info} == {
+        ("ERROR", KeyError)
+    }
+    logger.removeHandler(caplog.handler)
 
 
 def test_all_words_of_an_overlay_have_its_place() -> None:
