@@ -111,7 +111,7 @@ def test_a_quadratic_cost_is_detected() -> None:
         for _ in range(size):
             sum(range(size))
 
-    assert _growth_at(lambda size: size, read, 200, LINEAR_AT_MOST) > LINEAR_AT_MOST
+    assert _growth_at(lambda size: size, read, 800, LINEAR_AT_MOST) > LINEAR_AT_MOST
 
 
 @pytest.fixture(autouse=True, scope="module")
