@@ -92,6 +92,7 @@ def named(node: ast.stmt) -> list[str]:
     return [name for name in names if name[0].isupper()]
 
 
+@pytest.mark.slow
 def test_a_name_of_a_class_a_constant_or_an_alias_has_one_meaning() -> None:
     """What users of the library import is named for them: their session and segment stand over the worker's."""
     files = defaultdict(list)

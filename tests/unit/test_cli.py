@@ -49,6 +49,7 @@ def check_help(shown: str) -> None:
     assert [line for line in lines if "…" in line or re.search(r"<\w+\|[^>]*$", line)] == []
 
 
+@pytest.mark.slow
 def test_every_listed_command_loads_and_its_help_begins_as_it_is_listed(terminal: Terminal) -> None:
     listed = get_command(app)
     assert isinstance(listed, TyperGroup)
@@ -62,6 +63,7 @@ def test_every_listed_command_loads_and_its_help_begins_as_it_is_listed(terminal
             check_help(done.out)
 
 
+@pytest.mark.slow
 def test_list_settings_and_options_import_no_other_commands_needs() -> None:
     told = "import sys\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
     for arguments in (["--help"], ["--version"], ["settings"], ["worker", "--help"]):
@@ -93,6 +95,7 @@ def test_list_settings_and_options_import_no_other_commands_needs() -> None:
         (("settings", "--set", "worker.ordinl"), "written section.field=value; did you mean worker.ordinal?"),
     ],
 )
+@pytest.mark.slow
 def test_a_mistake_is_answered_with_what_was_meant(terminal: Terminal, arguments: tuple[str, ...], meant: str) -> None:
     done = terminal.run(*arguments)
     assert done.status != 0

@@ -92,6 +92,7 @@ def test_a_turn_that_goes_on_is_alive_as_long_as_the_group_waits_for_it() -> Non
     assert health.why_not_alive() == ("a turn of the loop has taken 301 s",)
 
 
+@pytest.mark.slow
 def test_the_liveness_probe_knows_of_running_inferences() -> None:
     told: list[str] = []
     engine = warm_engine(worker_settings().worker, lambda: told.append("alive"))

@@ -203,6 +203,7 @@ def test_another_model_than_the_manifests_may_be_the_one_that_decodes(tmp_path: 
         caesura.load("en", models=tmp_path, active_models=["tiny"])
 
 
+@pytest.mark.slow
 def test_the_documented_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     document = inspect.getdoc(caesura) or ""
     example = "\n".join(line[4:] for line in document.splitlines() if line.startswith("    "))

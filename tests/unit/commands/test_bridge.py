@@ -172,6 +172,7 @@ def test_headers_come_from_a_file_and_a_refusal_is_said(terminal: Terminal, tmp_
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.slow
 def test_a_stopped_bridge_sends_the_words_it_heard(stop: signal.Signals) -> None:
     pipe = subprocess.PIPE
     command = [*CAESURA, "bridge", "--from", "soniox", "--dry-run"]
@@ -339,6 +340,7 @@ def spoken_into(process: subprocess.Popen[str], audio: bytes) -> None:
     os.write(process.stdin.fileno(), audio)
 
 
+@pytest.mark.slow
 def test_no_audio_is_lost_where_a_connection_breaks_off_between_two_chunks() -> None:
     chunks = [bytes([number]) * CHUNK for number in range(1, 5)]
     heard: list[list[str | bytes]] = []
@@ -367,6 +369,7 @@ def test_no_audio_is_lost_where_a_connection_breaks_off_between_two_chunks() -> 
 
 
 @pytest.mark.parametrize("ended_by", ["the server", "an interrupt"])
+@pytest.mark.slow
 def test_a_bridge_ends_cleanly_while_standard_input_stays_open(ended_by: str) -> None:
     def hear(connection: PingCounting) -> None:
         connection.recv()

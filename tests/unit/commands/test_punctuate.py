@@ -108,6 +108,7 @@ def test_input_that_is_not_utf_8_is_refused(terminal: Terminal, tmp_path: Path) 
     assert "not UTF-8" in terminal.run("punctuate", str(tmp_path / "latin.txt")).err
 
 
+@pytest.mark.slow
 def test_input_that_is_not_utf_8_is_refused_without_traceback() -> None:
     done = subprocess.run(
         [*CAESURA, "punctuate", "--output", "jsonl"],
@@ -124,6 +125,7 @@ def test_input_that_is_not_utf_8_is_refused_without_traceback() -> None:
     assert done.stdout.count(b"\n") == 1, "the line before it was fine"
 
 
+@pytest.mark.slow
 def test_at_a_terminal_punctuate_prompts_and_answers_line_by_line() -> None:
     parent, child = pty.openpty()
     command = [*CAESURA, "punctuate", "--set", f"worker.models_dir={one_model(ENGLISH)}"]
@@ -221,6 +223,7 @@ def test_captions_are_replayed_as_their_words_and_a_dry_run_sends_nothing(termin
     assert again.out == done.out, "what it prints can be replayed"
 
 
+@pytest.mark.slow
 def test_punctuate_labels_standard_input_with_the_shipped_model() -> None:
     spoken = "so um how are you today i am fine thank you\n"
     done = caesura("punctuate", "--output", "jsonl", given=spoken + "\n" + spoken)

@@ -88,6 +88,7 @@ def test_write_keeps_lines_and_tabs_and_echo_makes_one_line(
         ("bench", "--language", HOSTILE),
     ],
 )
+@pytest.mark.slow
 def test_a_value_in_an_error_makes_no_second_line(terminal: Terminal, brokers: str, arguments: tuple[str, ...]) -> None:
     done = terminal.run(*arguments, CAESURA_KAFKA_BOOTSTRAP_SERVERS=brokers)
     assert (done.status, done.out) == (1, "")
@@ -209,6 +210,7 @@ def test_hostile_names_in_a_topic_reach_no_terminal(command: tuple[str, ...], br
     assert not [line for line in written.splitlines() if line.startswith("reason:            all is well")]
 
 
+@pytest.mark.slow
 def test_hostile_names_reach_no_terminal_while_a_topic_is_followed(brokers: str) -> None:
     written = in_a_terminal(
         *("tail", "--from-start", "--conversation", HOSTILE),
@@ -261,12 +263,14 @@ def shell(line: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_enough_is_no_failure() -> None:
     done = shell("caesura settings --markdown | head -1")
     assert (done.returncode, done.stdout, done.stderr) == (0, "# Settings\n", "")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no disk that is always full")
+@pytest.mark.slow
 def test_a_full_disk_is_told_in_a_line() -> None:
     done = shell("caesura settings --markdown >/dev/full")
     assert done.returncode == 1

@@ -184,6 +184,7 @@ def test_events_that_a_session_refuses_are_counted_and_the_status_says_so(termin
     assert "1 event refused: session_ended" in done.err
 
 
+@pytest.mark.slow
 def test_a_stream_is_written_while_it_comes() -> None:
     with subprocess.Popen(
         [*CAESURA, "transcribe", "-", "--no-times", "--set", f"worker.models_dir={one_model(ENGLISH)}"],

@@ -72,6 +72,7 @@ class Registry(BaseHTTPRequestHandler):
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+@pytest.mark.slow
 def test_the_documented_lines_register_every_topics_schema_under_its_subject() -> None:
     lines = re.search(r"```sh\n(for topic in .*?)```", (ROOT / "docs" / "consume.md").read_text(), re.DOTALL)
     assert lines is not None
@@ -110,6 +111,7 @@ def run_cell(source: str, namespace: dict[str, object]) -> object:
     return namespace["_"]
 
 
+@pytest.mark.slow
 def test_every_cell_of_the_notebook_runs(capsys: pytest.CaptureFixture[str]) -> None:
     notebook = json.loads((DOCS / "library.ipynb").read_text(encoding="utf-8"))
     cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
@@ -123,6 +125,7 @@ def test_every_cell_of_the_notebook_runs(capsys: pytest.CaptureFixture[str]) -> 
     assert values[-1] == [["Can you all hear me?"], ["Yes, we can hear you."]]
 
 
+@pytest.mark.slow
 def test_the_python_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
     page = (DOCS / "library.md").read_text(encoding="utf-8")
     namespace: dict[str, object] = {}

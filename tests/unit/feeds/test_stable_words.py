@@ -126,6 +126,7 @@ def test_too_many_words_for_one_event_are_refused_while_they_may_change() -> Non
     stable.check(heard("so " * 20_000, final=True))
 
 
+@pytest.mark.slow
 def test_an_utterance_that_its_recogniser_never_ends_may_grow_for_hours() -> None:
     stable, said = StableWords(2), ["so"] * 10_000
     for words in range(500, 10_001, 500):

@@ -276,6 +276,7 @@ def test_every_view_has_the_pieces_that_the_published_tokenizer_gives_it(publish
 _LABEL = "import caesura; print(len(caesura.load('en').session().end()))"
 
 
+@pytest.mark.slow
 def test_an_engine_leaves_nothing_in_the_home(tmp_path: Path) -> None:
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("ORT_", "XDG_"))}
     ended = subprocess.run(

@@ -118,6 +118,7 @@ def test_punctuate_and_the_library_tell_of_it_too(
     assert all(one.filename == __file__ for one in warned)
 
 
+@pytest.mark.slow
 def test_no_shipped_model_gets_an_accuracy_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(saturation, "saturates", lambda: True)
     for streams in (True, False):

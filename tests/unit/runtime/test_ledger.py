@@ -418,6 +418,7 @@ class _Life:
 @pytest.mark.parametrize(
     "first_seed", [0, 4, 8, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(12, 60, 4))]
 )
+@pytest.mark.slow
 def test_the_committed_ledger_sum_matches_the_ledger(
     first_seed: int, piece: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

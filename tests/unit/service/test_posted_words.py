@@ -483,6 +483,7 @@ def test_words_faster_than_allowed_are_read_slowly_without_loss() -> None:
     assert time.monotonic() - began_s > 1.5  # a thousand at once, two hundred at a hundred a second
 
 
+@pytest.mark.slow
 def test_a_client_that_does_not_read_is_not_read_either_and_at_last_let_go() -> None:
     limits = ServeSettings(
         port=0, max_unsent_messages=16, send_timeout_s=0.5, max_words_per_second=1_000_000, max_queued_words=100

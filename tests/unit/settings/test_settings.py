@@ -295,6 +295,7 @@ def test_a_password_is_taken_as_it_stands(password: str, tmp_path: Path) -> None
 
 
 @given(password=st.text(min_size=1).filter(lambda text: text[-1] not in "\r\n"))
+@pytest.mark.slow
 def test_a_secret_is_taken_as_it_stands_less_one_line_break_at_its_end(password: str) -> None:
     for text in (password, f"{password}\n"):
         assert load_settings(flags({"redis.password": text})).redis.password == password

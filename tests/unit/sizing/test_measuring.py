@@ -73,6 +73,7 @@ def test_as_many_sessions_fit_as_the_engines_steps_leave_room_for() -> None:
     assert 0.75 * one_core < found <= 1.05 * one_core
 
 
+@pytest.mark.slow
 def test_twice_the_speed_carries_about_twice_the_sessions() -> None:
     slow, fast = (measured(Machine(step_s=step_s)).live_sessions for step_s in (0.01, 0.005))
     assert 1.6 < fast / slow < 2.4

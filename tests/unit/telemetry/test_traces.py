@@ -179,6 +179,7 @@ except FatalError as error:
 """
 
 
+@pytest.mark.slow
 def test_opentelemetry_is_imported_for_traces_alone_and_named_where_it_is_missing() -> None:
     command = [sys.executable, "-c", _NOT_INSTALLED]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

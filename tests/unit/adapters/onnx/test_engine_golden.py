@@ -87,6 +87,7 @@ def test_the_licence_and_the_card_lie_beside_the_weights(stored: StoredModel) ->
     ("folder", "name", "look_ahead", "active"),
     [("en-small", "en-ct-3x384", (2, 2, 2), False), ("zh-small", "zh-ct-4x512", (2, 2, 2, 3), True)],
 )
+@pytest.mark.slow
 def test_a_small_model_has_its_name_and_can_be_chosen(
     folder: str, name: str, look_ahead: tuple[int, ...], *, active: bool
 ) -> None:
