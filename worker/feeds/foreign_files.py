@@ -44,6 +44,13 @@ _ANY_LINES = (
         "captions as SubViewer or YouTube (SBV) write them",
         re.compile(r"^(?:\d+:)?\d+:\d+[.,]\d+\s*,\s*(?:\d+:)?\d+:\d+[.,]\d+$"),
     ),
+    ("a transcript with times, as f4 writes one", re.compile(r"#\d\d:\d\d:\d\d-\d#")),
+    ("a CHAT transcript", re.compile(r"^@(?:UTF8|Begin)$")),
+    ("SubStation Alpha", re.compile(r"^Dialogue:\s?\d+,\d+:\d\d:\d\d\.\d\d,")),
+    (
+        "captions whose times are frames",
+        re.compile(r"^(?:\d+\s)?\d\d:\d\d:\d\d[:;]\d\d\s\d\d:\d\d:\d\d[:;]\d\d(?:\s|$)"),
+    ),
     ("no text", re.compile(r"\0")),
 )
 _CLOCK = r"\d{1,3}(?::\d\d){1,2}(?:[.,]\d{1,3})?"
@@ -62,7 +69,8 @@ _STAMPED = re.compile(
 )
 _LOOSELY_STAMPED = re.compile(
     rf"[\[(]?({_CLOCK})(?:[\])]|[\])]?\s|(?=[^\W\d])).*|\S[^:\n]{{0,60}}[\s,]\s?[\[(]?({_CLOCK})[\])]?:?|"
-    rf"\S[^:\n]{{0,60}}\s[\[(]({_CLOCK})[\])]:?\s.*|(\d{{1,5}}(?:\.\d{{1,3}})?)s\s.*"
+    rf"\S[^:\n]{{0,60}}\s[\[(]({_CLOCK})[\])]:?\s.*|(\d{{1,5}}(?:\.\d{{1,3}})?)s\s.*|"
+    rf"\S[^:\n]{{0,60}}(?::\s{{0,3}}(?=[\[(])|\s{{2,9}}|\t)[\[(]?({_CLOCK})[\])]?:?\s.*"
 )
 _WIDE = str.maketrans("（）［］【】：～", "()[][]:~")
 _LETTERED_CLOCK = re.compile(r"\b(?:(\d{1,2})h ?)?(\d{1,3})m(?:in)? ?(\d\d?)s\b")

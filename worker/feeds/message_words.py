@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from caesura.worker.feeds.hypothesis import HeardWord
 from caesura.worker.feeds.message_fields import Message, confidence, name_of, text
-from caesura.worker.feeds.spoken_text import spoken_text
+from caesura.worker.feeds.spoken_text import spoken_text, spoken_words
 from caesura.worker.feeds.times import seconds_ms, spread
 from caesura.worker.feeds.written_words import unmarked, words_of, written_units
 
@@ -38,8 +38,8 @@ class WordFields:
         )
 
     def bare(self, words: Iterable[Message]) -> tuple[HeardWord, ...]:
-        """Return words without the marks around them. Raises UnreadableMessageError."""
-        return bare_words(map(self.read, words))
+        """Return the words that are spoken, without the marks around them. Raises UnreadableMessageError."""
+        return bare_words(spoken_words(tuple(map(self.read, words))))
 
 
 def bare_words(words: Iterable[HeardWord]) -> tuple[HeardWord, ...]:

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from unicodedata import category
 
 from caesura.worker.feeds.spoken_text import is_sound_or_filler
 
@@ -59,8 +60,14 @@ _NAMED = re.compile(
 )
 _MARKED = re.compile(r"(\*{1,3})\[?([^*:：\[\]\n]{1,60})\]?(?:\s{0,3}[:：]\1|\1\s{0,3}[:：])(?=\s|$)")
 _HANDLE = re.compile(r"(?:@|(?=[a-z]+[\d._-]))[a-z][a-z\d._-]{1,19}")
+_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\+?\d[\d\s()./-]{4,18}")
+_MOST_WORDS = 8
 _NAME_WORD = re.compile(r"[\w'’.#-]+")
 _PARTICLES = frozenset(("de", "da", "di", "del", "der", "den", "la", "le", "van", "von", "of", "and", "bin", "al"))
+_LONGEST_NAME, _LONGEST_DENSE = 30, 10
+_SAYING = re.compile(
+    r".*(?:说|說|问|問|曰|说道|說道|问道|問道|回答|言った|聞いた)|(?:.* )?(?:قال|قالت|אמר|אמרה|گفت|बोला|कहा)"
+)
 _CAPITALS = re.compile(r"[^\W\d_][\w .'’#-]*")
 _NOT_NAMES = frozenset(
     (
@@ -153,6 +160,7 @@ class SpeakerLabels:
         self._names: dict[str, str] = {}
         self._roles = self._lines = self._labelled = self._listed = 0
         given = [line.strip() for line in lines]
+        self._shouted = _is_shouted(given)
         self._whole = bool(given)
         for line in given:
             self.add(line)
@@ -172,7 +180,7 @@ class SpeakerLabels:
         if found is not None and found.name:
             folded = found.name.casefold()
             self._listed += found.listed
-            self._labelled += not found.listed and not _HANDLE.fullmatch(found.name)
+            self._labelled += not found.listed and not _is_account(found.name)
             self._counts[folded] += 1
             if found.sure or self._counts[folded] > 1:
                 self._recurring.add(folded)
@@ -190,12 +198,14 @@ class SpeakerLabels:
         if found is None or not found.name:
             return found
         folded = found.name.casefold()
+        turn = line[: _turn_end(line)].strip()
+        if self._shouted and self._counts[folded] < 2 and not (turn or found.sure or _ROLE.fullmatch(found.name)):
+            return None  # THE QUESTION IS: WHAT NOW?
         if found.sure or self._is_name(folded) or (self._roles > 1 and _ROLE.fullmatch(found.name)):
             return FoundLabel(self._names.get(folded, found.name), found.end)
         if _is_capitals(found.name) and (self._captions or self._recurring):
             return FoundLabel(found.name if self._recurring else "", found.end)
-        turn = _turn_end(line)
-        return FoundLabel("", turn, labelled=False) if line[:turn].strip() else None
+        return FoundLabel("", _turn_end(line), labelled=False) if turn else None
 
     def _named_without_colon(self, line: str) -> tuple[str, int] | None:
         """Return the name that a line begins with, or is, and where that ends; None where it recurs in no such form."""
@@ -213,9 +223,7 @@ class SpeakerLabels:
         has one, a single word may be a name, too.
         """
         labelled = self._counts[folded]
-        if _HANDLE.fullmatch(
-            self._names[folded]
-        ):  # a user's name, with a digit or sign in it: every speaker recurs, and few lines have none
+        if _is_account(self._names[folded]):  # every speaker recurs, and few lines have none
             known = sum(self._counts[name] for name in self._recurring)
             return labelled > 1 and len(self._recurring) > 1 and known >= 0.5 * self._lines
         if labelled < 2:
@@ -249,7 +257,7 @@ def _unlisted_candidate(line: str) -> FoundLabel | None:
     if named is not None:
         name = named[2 if marked else 1].strip(' *_"“”')
         sure = _COUNTED.fullmatch(name) is not None
-        if sure or _is_name(name) or _ROLE.fullmatch(name) or _is_handle(name):
+        if sure or _is_name(name) or _ROLE.fullmatch(name) or _is_account(name):
             return FoundLabel(name, named.end(), sure=sure)
     tight = _COUNTED_TIGHT.match(line, begin)
     if tight is not None and _COUNTED.fullmatch(tight[1]) is not None:
@@ -257,6 +265,12 @@ def _unlisted_candidate(line: str) -> FoundLabel | None:
     if _ALONE.fullmatch(line.strip()) is not None:
         return FoundLabel(line.strip(), len(line), sure=True)
     return FoundLabel("", begin, labelled=False) if line[:begin].strip() else None
+
+
+def _is_shouted(lines: Sequence[str]) -> bool:
+    """Tell whether a text is written in capitals: then they tell no names."""
+    letters = Counter(char.isupper() for line in lines for char in line if char.isupper() or char.islower())
+    return letters[True] >= 9 * letters[False] and bool(letters)
 
 
 def _blocks(lines: Sequence[str]) -> list[list[str]]:
@@ -342,9 +356,27 @@ def _is_name_alone(line: str) -> bool:
     return _is_name(line) and line[0].isupper() and line[-1] not in ".," and not any(map(_ANSWER.fullmatch, words))
 
 
-def _is_handle(name: str) -> bool:
-    """Tell whether a text could be a user's name in small letters; it is a speaker only where it recurs."""
-    return _HANDLE.fullmatch(name) is not None and name not in _NOT_NAMES and _ANSWER.fullmatch(name) is None
+def _is_account(name: str) -> bool:
+    """Tell whether a text could be what a participant is called in a call: it is a speaker only where it recurs.
+
+    A handle in small letters, an address, a telephone number, or a name with signs (``Berg, Anna``, ``Sales & Ops``,
+    ``Anna's iPhone``).
+    """
+    words = name.split()
+    if _is_name(name) or name.casefold() in _NOT_NAMES or _ANSWER.fullmatch(name) or not words:
+        return False
+    if _HANDLE.fullmatch(name) or _ADDRESS.fullmatch(name):
+        return True
+    fits = len(words) <= _MOST_WORDS and len(name.encode()) <= _LONGEST_NAME_BYTES
+    return fits and _has_capital(words[0]) and all(map(_is_of_account, words))
+
+
+def _is_of_account(word: str) -> bool:
+    return _has_capital(word) or word in _PARTICLES or not any(map(str.isalpha, word))
+
+
+def _has_capital(word: str) -> bool:
+    return any(map(str.isupper, word))
 
 
 def _bare(line: str) -> str:
@@ -363,8 +395,15 @@ def _is_name(name: str) -> bool:
     if not 0 < len(words) <= 5 or len(name.encode()) > _LONGEST_NAME_BYTES or name.casefold().strip(".") in _NOT_NAMES:
         return False
     if not name.isascii() and not any(char.isupper() for char in name):
-        return len(name) <= 10 and all(char.isalnum() or char == " " for char in name)
+        dense = any(char >= "\u3040" for char in name)  # Chinese, Japanese, Korean
+        fits = len(name) <= (_LONGEST_DENSE if dense else _LONGEST_NAME)
+        return fits and _SAYING.fullmatch(name) is None and all(map(_is_of_name, name))
     return words[0][0].isupper() and all(map(_is_name_word, words))
+
+
+def _is_of_name(char: str) -> bool:
+    """Tell whether a character of a script without capitals may stand in a name; a vowel's sign is category M."""
+    return char.isalnum() or category(char).startswith("M") or char in " -־・.'’\u200c"
 
 
 def _is_name_word(word: str) -> bool:

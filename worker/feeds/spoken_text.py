@@ -10,7 +10,8 @@ replaced by spaces, one for one, so that places in the text stay.
   characters without spaces touch what stands beside them; at a line's beginning or as a whole line they do not count.
 - ``# … #`` around whole lines is sung, as ``♪ … ♪``.
 - A bracket, and a song, may go on in the next cues: ``CUE_END`` stands between cues.
-- ``*…*`` is a sound where it stands alone or names one (``*coughs*``); else it is an emphasis and is spoken.
+- ``*…*`` is a sound where it stands alone or names one (``*coughs*``), and ``* … *`` as a whole line; else it is an
+  emphasis and is spoken.
 """
 
 from __future__ import annotations
@@ -235,11 +236,13 @@ def _is_line(text: str, begin: int) -> bool:
 
 def _is_emphasis(text: str, begin: int, inside: str, before: str, after: str) -> bool:
     """Tell whether stars are around words that are said, or are no pair at all."""
+    end = begin + len(inside) + 2
+    if inside.strip() and inside[0].isspace() and inside[-1].isspace():
+        return not _is_line(text, begin) or bool(text[end : end + _LONGEST].partition("\n")[0].strip(" \f"))
     if not inside or inside[0].isspace() or inside[-1].isspace() or before.isalnum() or after.isalnum():
         return True
     if any(_SOUND.match(unmarked(word)) for word in inside.split()):
         return False
-    end = begin + len(inside) + 2
     left, right = text[max(0, begin - 9) : begin].rstrip(" ")[-1:], text[end : end + 9].lstrip(" ")[:1]
     alone = left in ("", *_SENTENCE_ENDS) and right in ("", "\n", "\f")
     return not alone and not (left in ("", *_SENTENCE_ENDS) and " " in inside)

@@ -243,6 +243,10 @@ def test_an_arrow_in_spoken_text_is_no_time_line() -> None:
         ("&lt;i&gt;come&lt;/i&gt; in.&lt;br&gt;yes", "come in. yes"),
         ("%&lt;yh come in %&gt;m", "%<yh come in %>m"),
         (r"come\Nin", "come in"),
+        (r"{\an7}\h\hcome,\hin", "come, in"),
+        ("* sombre Musik *", ""),
+        ("come * in * here", "come in here"),
+        ("\u202bבוא\u202c פנימה\u200f", "בוא פנימה"),
     ],
 )
 def test_sounds_and_remarks_are_looked_for_in_the_whole_cue(text: str, spoken: str) -> None:
@@ -352,6 +356,41 @@ def test_remarks_that_recur_are_neither_speakers_nor_spoken(cues: Sequence[str])
     assert texts(content) == "so we go"
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("Berg, Anna", "Hill, Tom"),
+        ("anna@example.org", "tom.hill@example.org"),
+        ("Anna’s iPhone", "+1 555-0100"),
+        ("Sales & Ops", "Anna Berg 🌸"),
+        ("עדה בן־דוד", "דנה"),
+        ("अनीता", "राजेश कुमार"),
+    ],
+)
+def test_what_participants_are_called_is_a_label_where_it_recurs(names: tuple[str, str]) -> None:
+    cues = [(1000 * at, 1000 * at + 900, f"{names[at % 2]}: go on") for at in range(4)]
+    assert [(word, speaker) for word, _, _, speaker in said(vtt(*cues))] == [
+        (word, names[at % 2]) for at in range(4) for word in ("go", "on")
+    ]
+
+
+def test_a_name_with_signs_that_direction_characters_enclose_is_one_name() -> None:
+    cues = [(1000 * at, 1000 * at + 900, f"\u202bדנה: כן {at}\u202c") for at in range(3)]
+    assert [speaker for _, _, _, speaker in said(vtt(*cues))] == ["דנה"] * 6
+
+
+@pytest.mark.parametrize("lines", [("THE QUESTION IS: WHAT NOW?", "I SEE."), ("I TOLD HIM: GO.", ">> YES.", ">> NO.")])
+def test_in_captions_all_in_capitals_words_before_a_colon_are_spoken(lines: Sequence[str]) -> None:
+    cues = [(1000 * at, 1000 * at + 900, line) for at, line in enumerate(lines)]
+    assert texts(srt(*cues)) == " ".join(lines).replace(">> ", "")
+
+
+@pytest.mark.parametrize("says", ["他说", "我问", "彼は言った", "قال"])
+def test_who_said_it_is_spoken_in_a_script_without_capitals(says: str) -> None:
+    cues = [(1000 * at, 1000 * at + 900, f"{says}：go on") for at in range(4)]
+    assert texts(vtt(*cues)).count(says) == 4
+
+
 def test_words_before_a_colon_that_come_once_are_spoken() -> None:
     assert texts(srt((1000, 2000, "He said: go"), (3000, 4000, "Then: stop"))) == "He said: go Then: stop"
 
@@ -410,6 +449,28 @@ def test_segments_of_a_stream_keep_their_place_in_it() -> None:
 
 def test_words_that_are_said_twice_in_ordinary_captions_are_kept() -> None:
     assert texts(srt((0, 1000, "yes"), (1000, 2000, "yes"), (2000, 3000, "no"), (5000, 6000, "no"))) == "yes yes no no"
+
+
+@pytest.mark.parametrize(
+    ("content", "spoken"),
+    [
+        (vtt((0, 1000, "Yes."), (1000, 2000, "Yes."), (2000, 3000, "I<00:00:02.500> do")), "Yes. Yes. I do"),
+        (
+            srt(
+                (0, 300, "so"),
+                (300, 600, "very"),
+                (600, 900, "very"),
+                (900, 910, "very"),
+                *((300 * at, 300 * at + 300, word) for at, word in enumerate(("late", "we", "go"), start=4)),
+            ),
+            "so very very very late we go",
+        ),
+        (srt((200, 200, "no"), (200, 600, "no"), (600, 900, "so")), "no no so"),
+    ],
+    ids=["stamped words", "a word a cue", "a cue without length"],
+)
+def test_words_that_are_said_again_in_captions_that_do_not_roll_are_kept(content: str, spoken: str) -> None:
+    assert texts(content) == spoken
 
 
 @given(lines=st.lists(_WORDS.filter(lambda words: len(words) > 1), min_size=4, max_size=12))

@@ -128,6 +128,12 @@ def test_the_format_is_told_by_the_content(name: str, content: str, found: str) 
         ("a 1 a 0 1 hi there\nb 1 b 0 2 <> hi\nb 1 b 2 3 <> hello", "looks like STM"),
         ('data: {"text": "hi"}\n\ndata: [DONE]', "looks like server-sent events"),
         ('event: message\ndata: {"text": "hi"}', "looks like server-sent events"),
+        ("Speaker 0    00:00    hi\nSpeaker 1    00:05    hello", "looks like a transcript with times"),
+        ("Anna: (00:01) hi\nTom: (00:05) hello", "looks like a transcript with times"),
+        ("A: hi. #00:00:05-3#\nB: hello. #00:00:09-1#", "looks like a transcript with times, as f4"),
+        ("@UTF8\n@Begin\n*CHI: hi", "looks like a CHAT transcript"),
+        ("Dialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,hi", "looks like SubStation Alpha"),
+        ("00:00:01:00 00:00:02:12 hi", "looks like captions whose times are frames"),
     ],
 )
 def test_unread_messages_are_refused_by_name_and_not_quoted(content: str, told: str) -> None:

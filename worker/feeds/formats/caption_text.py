@@ -14,7 +14,9 @@ from caesura.worker.feeds.times import clock_ms
 
 _LONGEST_VOICE = 40
 _TAG = re.compile(r"<(?![\s<>]|(?i:speaker|spk)[ _-]?\w{1,3}>)([^<>]*)>|\{\\[^{}]*\}")
-_LINE_BREAK = "\\N"  # SubStation Alpha's, left in captions that were made of it
+_ESCAPED_SPACE = re.compile(r"\\[Nh]")  # SubStation Alpha's, left in captions that were made of it
+_UNSEEN = dict.fromkeys([0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF])
+"""Characters without width: they say which way a line runs."""
 _NO_CHARACTER = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{7,});?")
 _STAMP = re.compile(r"(?:\d+:)?\d+:\d+\.\d{3}")
 _VOICE = re.compile(r"v(?:\.[^\s]*)?\s+(.+)", re.DOTALL)
@@ -44,7 +46,7 @@ def text_of_lines(lines: Sequence[str], voice: str = "") -> tuple[Line, ...]:
     told: list[Line] = []
     depth = 0
     ruby = False  # within <rt>: how the characters before it are read aloud, and they are written already
-    for line in (written.replace(_LINE_BREAK, " ") for written in lines):
+    for line in (_ESCAPED_SPACE.sub(" ", written).translate(_UNSEEN) for written in lines):
         pieces: list[TextPiece] = []
         stamp_ms: int | None = None
         at = 0

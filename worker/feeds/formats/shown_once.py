@@ -3,9 +3,9 @@
 - A cue that comes again with its times and text, at the joints of HLS segments, is dropped; one that was cut in two at
   a joint goes on.
 - Captions that roll up, as YouTube's do, repeat their last lines above the new ones, with or without time stamps
-  within the lines; some grow by a word a cue. Lines that were just shown are dropped, as often as they were shown. A
-  file rolls where it has time stamps within its lines, where cues of a few milliseconds repeat lines, or where most of
-  its cues that follow without a gap begin with the end of the cue before.
+  within the lines; some grow by a word a cue. Lines that were just shown are dropped, as often as they were shown. Of
+  the cues that follow without a gap, in a file that rolls one repeats a line above a new one and lines have time stamps
+  within them; or a quarter are of a few milliseconds and repeat lines; or most begin with the end of the cue before.
 - Captions that show a text cue after cue and mark the word that is spoken: each word has the time of its mark.
 """
 
@@ -55,7 +55,7 @@ def _joined(cues: Iterable[ShownCue]) -> list[ShownCue]:
     told: list[ShownCue] = []
     for cue in cues:
         recent = told[-_REMEMBERED:]
-        again = next((one for one in recent if one.begin_ms == cue.begin_ms and one.lines == cue.lines), None)
+        again = next((one for one in recent if _is_again(one, cue)), None)
         if again is not None:
             told[told.index(again, -_REMEMBERED)] = replace(again, end_ms=max(again.end_ms, cue.end_ms))
             continue
@@ -67,6 +67,11 @@ def _joined(cues: Iterable[ShownCue]) -> list[ShownCue]:
     return told
 
 
+def _is_again(one: ShownCue, cue: ShownCue) -> bool:
+    """Tell whether a cue begins with another and says the same; one without length is a word of its own."""
+    return one.begin_ms == cue.begin_ms < one.end_ms and one.lines == cue.lines
+
+
 # Captions that roll up.
 
 
@@ -76,11 +81,13 @@ def _follows(before: ShownCue, cue: ShownCue) -> bool:
 
 
 def _rolls(cues: Sequence[ShownCue]) -> bool:
-    if any(piece.stamp_ms is not None for cue in cues for line in cue.lines for piece in line):
-        return True
     pairs = [(before, cue) for before, cue in pairwise(cues) if _follows(before, cue)]
     carried = [(cue, _carried(before.texts, cue)) for before, cue in pairs]
-    if any(lines and cue.end_ms - cue.begin_ms <= _FLICKER_MS for cue, (lines, _) in carried):
+    stamped = any(piece.stamp_ms is not None for cue in cues for line in cue.lines for piece in line)
+    if stamped and any(0 < lines < len(cue.lines) for cue, (lines, _) in carried):
+        return True
+    flickers = sum(lines > 0 and cue.end_ms - cue.begin_ms <= _FLICKER_MS for cue, (lines, _) in carried)
+    if flickers and 4 * flickers >= len(pairs):
         return True
     rolled = [cue for cue, (lines, words) in carried if words or 0 < lines < len(cue.lines)]
     whole = len(rolled) == len(cues) - 1 > 0 and all(cue.begin_ms <= before.end_ms for before, cue in pairs)

@@ -23,6 +23,7 @@ from dataclasses import replace
 
 from caesura.worker.feeds.hypothesis import HeardWord, Hypothesis
 from caesura.worker.feeds.message_fields import Message, confidence, flag, name_of, objects, text
+from caesura.worker.feeds.spoken_text import spoken_words
 from caesura.worker.feeds.times import ms
 
 _NO_SPEAKER = ("", "PENDING", "UNKNOWN")
@@ -101,7 +102,7 @@ def _turn(message: Message, *, ended: bool) -> tuple[HeardWord, ...]:
         word = _word(one)
         undecided = word.speaker in _NO_SPEAKER and bool(word.speaker or label)
         words.append(replace(word, speaker=turns, undecided=not ended) if undecided else word)
-    return tuple(words)
+    return spoken_words(words)
 
 
 def _word(word: Message) -> HeardWord:

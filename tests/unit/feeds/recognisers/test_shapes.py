@@ -624,6 +624,26 @@ SHAPES = {
           "text": " slams)"}, {"start": 0.5, "end": 0.9, "text": " day"}]}
         """,
     ),
+    "rev.ai's noises": shape(
+        "revai",
+        {"": GOOD_DAY},
+        r"""
+        {"type": "final", "ts": 0.1, "end_ts": 0.9, "elements": [
+          {"type": "text", "value": "<laugh>", "ts": 0, "end_ts": 0.1},
+          {"type": "text", "value": "good", "ts": 0.1, "end_ts": 0.4},
+          {"type": "text", "value": "day", "ts": 0.5, "end_ts": 0.9}]}
+        """,
+    ),
+    "assemblyai's noises": shape(
+        "assemblyai",
+        {"": GOOD_DAY},
+        r"""
+        {"type": "Turn", "turn_order": 0, "end_of_turn": true, "transcript": "good day [MUSIC]", "words": [
+          {"text": "good", "start": 100, "end": 400, "word_is_final": true},
+          {"text": "day", "start": 500, "end": 900, "word_is_final": true},
+          {"text": "[MUSIC]", "start": 900, "end": 1900, "word_is_final": true}]}
+        """,
+    ),
     "vosk's noises": shape(
         "vosk",
         {"": [("good", 1000, 1500), ("[unk]", 3000, 3500), ("day", 4000, 4500)]},
