@@ -11,6 +11,7 @@ from caesura.schemas.segments import Cause
 from caesura.schemas.state import ModelWord
 from caesura.worker.adapters.memory.engine import ScriptedEngine, marked_words
 from caesura.worker.adapters.memory.session_store import MemorySessionStore
+from caesura.worker.core.decoding import admission
 from caesura.worker.core.decoding.decoding import Decoder
 from caesura.worker.core.decoding.segment_writer import SegmentWriter
 from caesura.worker.core.language.rules import DecodingRules
@@ -99,6 +100,29 @@ def test_a_record_that_raises_where_it_is_applied_is_a_dead_letter(monkeypatch: 
     assert _check_the_others(world)["said"] == []
     _check_letter(world)
     assert worker.worker.unready() == ()
+
+
+def test_a_session_half_changed_by_a_record_that_raised_is_in_no_save(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full save goes on in pieces meanwhile; if the worker then dies, the next one reads the record again."""
+    world = World(rules=_PATIENT)
+    worker = world.worker(engine=ScriptedEngine())
+    world.send(event("ben", 0, "Ben", "says"), *(event(f"ann-{n}", 0, "x", session_end=True) for n in range(2000)))
+    worker.turn(400)
+    worker.settle()
+    worker.worker.drain()
+    world.redis.lose_everything()
+    worker = world.worker(1, engine=ScriptedEngine())
+    while not (loaded := worker.worker.assignment.loaded.get(0)) or loaded._state.saves._full is None:
+        worker.turn()
+    _raising(monkeypatch, admission, "listens_after", lambda one, **_: one.session == "ben" and one.seq == 1)
+    world.send(event("ben", 1, "important", "words"))
+    while 0 in worker.worker.assignment.loaded:
+        worker.turn()
+    worker.worker.drain()
+    monkeypatch.undo()
+    world.send(event("ben", 2, "end", session_end=True))
+    world.worker(2, engine=ScriptedEngine()).turn(300)
+    assert said(by_session(world.segments())["ben"]) == ["Ben", "says", "important", "words", "end"]
 
 
 def test_a_session_that_raises_over_its_labels_goes_on_unlabelled(monkeypatch: pytest.MonkeyPatch) -> None:

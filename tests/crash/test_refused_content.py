@@ -96,6 +96,29 @@ def test_a_segment_that_is_too_large_is_split_to_fit_and_keeps_its_labels() -> N
     assert worker.worker.unready() == ()
 
 
+def test_a_too_large_segment_of_words_of_several_pieces_is_split_too() -> None:
+    world = World(partitions=2, rules=_PATIENT, max_segment_bytes=900)
+    characters = [*"我们上个月今天大家办法标签"]
+    worker = world.worker(engine=ScriptedEngine())
+    world.send(event("ann", 0, *characters, lang="zh", session_end=True))
+    world.send(*(event(f"ben-{number}", 0, "hi", session_end=True) for number in range(8)))
+    worker.turn(900)
+    found = by_session(world.segments())
+    assert said(found.pop("ann")) == characters
+    assert len(found) == 8
+    assert worker.worker.unready() == ()
+
+
+def test_a_refused_word_of_several_pieces_is_a_dead_letter() -> None:
+    world = World(rules=_PATIENT)
+    worker = world.worker(engine=ScriptedEngine(), around=_choking()[1])
+    world.send(event(DEADLY, 0, "我", "们", lang="zh", session_end=True), event("ann", 0, "hi", session_end=True))
+    worker.turn(300)
+    assert said(world.segments()) == ["hi"]
+    assert len(world.records("asr.words.dead")) == 1
+    assert worker.worker.unready() == ()
+
+
 def test_a_too_large_segment_of_a_silence_flush_is_split_too() -> None:
     world = World(rules=_HASTY, max_segment_bytes=900)
     words = [f"word{number}" for number in range(20)]

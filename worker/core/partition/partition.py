@@ -17,6 +17,7 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import chain
+from typing import ParamSpec, TypeVar
 
 from caesura.schemas.dead_letters import DeadLetterReason
 from caesura.schemas.events import WordsEvent
@@ -33,6 +34,9 @@ from caesura.worker.core.session.session import Session
 from caesura.worker.core.session.session_work import SessionWork
 
 _SLACK = 64
+
+_Arguments = ParamSpec("_Arguments")
+_Answer = TypeVar("_Answer")
 
 
 class ReplayOffsets:
@@ -186,7 +190,7 @@ class PartitionSessions:
             session = Session.open(event, origin, self._context)
             self._sessions[event.session] = session
             self._tombstones.discard(event.session)
-        decision = session.offer(event, origin)
+        decision = self._changing(event.session, session.offer, event, origin)
         if decision.outcome is OfferOutcome.ACCEPTED:
             self._note(event.session, session)
             if session.status is SessionStatus.CLOSED:  # else a rebuild would read from here on for a day
@@ -213,7 +217,7 @@ class PartitionSessions:
     def _fire(self, due_ms: int, key: str) -> None:
         session = self._awake(key)
         assert session is not None, "a due session is there"
-        session.fire(due_ms)
+        self._changing(key, session.fire, due_ms)
         if session.status is SessionStatus.FORGOTTEN:
             self._tombstones.add(key)
         self._note(key, session)
@@ -221,7 +225,7 @@ class PartitionSessions:
     def flush(self, key: str) -> bool:
         """Have a session publish all that it holds; False where there is nothing."""
         session = self._sessions.get(key)
-        if session is None or not session.flush():
+        if session is None or not self._changing(key, session.flush):
             return False
         self._note(key, session)
         return True
@@ -318,6 +322,16 @@ class PartitionSessions:
             self._sessions[key] = Session.restore(state, self._context)
             self._count_open(key, self._sessions[key])
         self._timers.update(key, self._due_of(key))
+
+    def _changing(
+        self, key: str, change: Callable[_Arguments, _Answer], *args: _Arguments.args, **kwargs: _Arguments.kwargs
+    ) -> _Answer:
+        """Call what may change a session; where it raises, the session may be changed: it is not what was committed."""
+        try:
+            return change(*args, **kwargs)
+        except BaseException:
+            self._touched.add(key)
+            raise
 
     def _awake(self, key: str) -> Session | None:
         """Return a session, read from its snapshot where it rested; None: there is none of this name."""
