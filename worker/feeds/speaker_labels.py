@@ -119,8 +119,33 @@ _NOT_NAMES = frozenset(
         "solution",
         "ingredients",
         "method",
+        "round",
+        "option",
+        "phase",
+        "level",
+        "day",
+        "week",
+        "lesson",
+        "rule",
+        "exercise",
+        "now",
+        "so",
+        "listen",
+        "look",
+        "well",
+        "ok",
+        "okay",
+        "yes",
+        "no",
+        "wait",
+        "then",
+        "but",
+        "and",
+        "because",
+        "imagine",
     )
 )
+_NUMBER = re.compile(r"\s+(?:\d{1,4}|[a-z])\.?\Z")
 _ANSWER = re.compile(
     r"yes|no|yeah|yep|nope|ok|okay|right|sure|well|so|oh|hello|hi|hey|bye|goodbye|thanks|"
     r"thank|please|sorry|good|great|fine|what|why|who|how|when|where|which|and|but|then|now|"
@@ -363,7 +388,7 @@ def _is_account(name: str) -> bool:
     ``Anna's iPhone``).
     """
     words = name.split()
-    if _is_name(name) or name.casefold() in _NOT_NAMES or _ANSWER.fullmatch(name) or not words:
+    if _is_name(name) or _opens_speech(name) or _ANSWER.fullmatch(name) or not words:
         return False
     if _HANDLE.fullmatch(name) or _ADDRESS.fullmatch(name):
         return True
@@ -392,13 +417,18 @@ def _turn_end(line: str) -> int:
 def _is_name(name: str) -> bool:
     """Tell whether a text could be somebody's name: a few words with capitals, or characters of a script without."""
     words = name.split()
-    if not 0 < len(words) <= 5 or len(name.encode()) > _LONGEST_NAME_BYTES or name.casefold().strip(".") in _NOT_NAMES:
+    if not 0 < len(words) <= 5 or len(name.encode()) > _LONGEST_NAME_BYTES or _opens_speech(name):
         return False
     if not name.isascii() and not any(char.isupper() for char in name):
         dense = any(char >= "\u3040" for char in name)  # Chinese, Japanese, Korean
         fits = len(name) <= (_LONGEST_DENSE if dense else _LONGEST_NAME)
         return fits and _SAYING.fullmatch(name) is None and all(map(_is_of_name, name))
     return words[0][0].isupper() and all(map(_is_name_word, words))
+
+
+def _opens_speech(name: str) -> bool:
+    """Tell whether words before a colon are no name but speech: ``Note``, ``So``, ``Step 1``, ``Option B``."""
+    return _NUMBER.sub("", name.casefold()).strip(".") in _NOT_NAMES
 
 
 def _is_of_name(char: str) -> bool:

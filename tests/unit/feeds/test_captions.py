@@ -244,6 +244,7 @@ def test_an_arrow_in_spoken_text_is_no_time_line() -> None:
         ("%&lt;yh come in %&gt;m", "%<yh come in %>m"),
         (r"come\Nin", "come in"),
         (r"{\an7}\h\hcome,\hin", "come, in"),
+        ("{b}come{/b} {i}in{/i}", "come in"),
         ("* sombre Musik *", ""),
         ("come * in * here", "come in here"),
         ("\u202bבוא\u202c פנימה\u200f", "בוא פנימה"),
@@ -537,6 +538,8 @@ def test_any_text_is_read_or_refused(
         ("Absolutely\nwe can do that", "Indeed\nit was late", "Absolutely\nno doubt", "Indeed\nhe left"),
         ("flour: two cups", "sugar: one cup", "flour: three cups", "sugar: two cups"),
         ("look (see point", "1) and then two", "look (see point", "1) and then two"),
+        ("So: we go", "Now: listen", "So: he left", "Now: go on"),
+        ("Step 1: cut it", "Step 2: bind it", "Step 1: again", "Option B: leave it"),
     ],
 )
 def test_what_recurs_at_the_beginning_of_lines_may_be_speech(lines: Sequence[str]) -> None:

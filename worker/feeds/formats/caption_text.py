@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from caesura.worker.feeds.times import clock_ms
 
 _LONGEST_VOICE = 40
-_TAG = re.compile(r"<(?![\s<>]|(?i:speaker|spk)[ _-]?\w{1,3}>)([^<>]*)>|\{\\[^{}]*\}")
+_TAG = re.compile(r"<(?![\s<>]|(?i:speaker|spk)[ _-]?\w{1,3}>)([^<>]*)>|\{\\[^{}]*\}|\{/?[biu]\}")
 _ESCAPED_SPACE = re.compile(r"\\[Nh]")  # SubStation Alpha's, left in captions that were made of it
 _UNSEEN = dict.fromkeys([0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF])
 """Characters without width: they say which way a line runs."""
