@@ -72,10 +72,13 @@ def consuming(doing: str) -> Iterator[None]:
 
 
 def delivery_error(error: KafkaError, doing: str, record: tuple[str, int, bytes | None] | None = None) -> CaesuraError:
-    """Return what a record that was not taken means inside a transaction. record: its topic, partition and value."""
+    """Return what a record that was not taken means inside a transaction. record: its topic, partition and value.
+
+    An error that is fatal to the producer is not to the worker: it cannot abort, and so is replaced.
+    """
     if error.code() in FENCING:
         return FencedError(_text(error, doing))
-    if error.fatal() or _misuse(error) or error.code() in FORBIDDEN:
+    if _misuse(error) or error.code() in FORBIDDEN:
         return FatalError(_text(error, doing))
     if record is None:
         return AbortableError(_text(error, doing))

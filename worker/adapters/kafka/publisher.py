@@ -135,7 +135,7 @@ class KafkaPublisher(Publisher):
 
     @override
     def begin(self) -> None:
-        """Begin a transaction; FencedError or FatalError where the producer is done for."""
+        """Begin a transaction; FencedError or AbortableError where the producer is done for."""
         try:
             self._producing.live.begin_transaction()
         except KafkaException as exception:

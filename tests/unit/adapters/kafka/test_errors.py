@@ -158,6 +158,14 @@ def test_an_exception_without_a_kafka_error_still_has_one() -> None:
     assert error_of(KafkaException("plain text")).code() == KafkaError._FAIL
 
 
+@pytest.mark.parametrize("name", sorted(CODES))
+def test_a_producer_that_is_done_for_is_replaced_and_ends_no_worker(name: str) -> None:
+    for mapping in (publishing, offsets_error):
+        ends = isinstance(mapping(an_error(CODES[name], fatal=True)), FatalError)
+        assert ends == (CODES[name] in FORBIDDEN), name
+    assert isinstance(abort_error(an_error(CODES[name], fatal=True)), OutcomeUnknownError)
+
+
 def test_a_clock_that_a_broker_refuses_blames_no_record() -> None:
     error = delivery_error(KafkaError(KafkaError.INVALID_TIMESTAMP), "publishing", ("out", 3, b"ann"))
     assert type(error) is AbortableError
