@@ -24,6 +24,7 @@ from caesura.worker.ports.records import CommittedOffset, EndAnswer, NextOffset,
 from tests.harness.clusters import RealCluster
 from tests.harness.group_member import PATIENCE_S, Member, until
 from tests.harness.parts.kafka_part import OwnKafka, unique
+from tests.harness.waiting import wait_until
 
 SHORT_S = 0.2
 """A stop this short does not fence the broker. With its only broker fenced, librdkafka (2.16) may throw away the only
@@ -31,6 +32,8 @@ address it has: a producer that does so ends its calls with BrokerError until it
 """
 LATER_S = 4.0
 """By then whoever was about to take the id over has done so: librdkafka asks a broker that is away each second."""
+SEEN_S = 20.0
+"""Less than a transaction's time-out."""
 
 
 @pytest.fixture
@@ -203,12 +206,13 @@ def _found(member: Member) -> dict[int, CommittedOffset | None]:
 
 
 def _commit_good(publisher: Publisher, output: str, cluster: RealCluster) -> None:
-    """Commit one more record: of all that is seen, none was aborted."""
+    """Commit one more record: it is seen before open transactions would time out, and no aborted one is."""
     before = cluster.visible(output)
     publisher.begin()
     publisher.publish(OutMessage(topic=output, partition=0, key=None, value=b"good"))
     publisher.commit(PATIENCE_S)
-    assert cluster.visible(output) == [*before, "good"] == ["good"] * (len(before) + 1)
+    seen = ["good"] * (len(before) + 1)
+    wait_until(lambda: cluster.visible(output) == seen, lambda: str(cluster.visible(output)), within_s=SEEN_S)
 
 
 def test_an_offset_beyond_the_end_of_its_leader_epoch_stalls_its_partition(
