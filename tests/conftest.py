@@ -16,7 +16,7 @@ from typing import TypeVar
 import pytest
 
 from tests.harness.parts.certificates import Certificates, make_certificates
-from tests.harness.parts.kafka_broker import SOON_MISSED, KafkaProcess
+from tests.harness.parts.kafka_broker import QUICK_FENCING, KafkaProcess
 from tests.harness.parts.kafka_part import Kafka, OwnKafka, running_kafka, unique
 from tests.harness.parts.lookup import NotFound, in_ci, missing
 from tests.harness.parts.redis_part import RedisServer, find_redis
@@ -171,7 +171,7 @@ def guarded_kafka(certificates: Certificates) -> Iterator[SecuredKafka]:
 @pytest.fixture(scope="session")
 def own_kafka() -> Iterator[OwnKafka]:
     """A broker of this process that a test may stop; as brokers do by default, it makes topics on request."""
-    process = _found(partial(KafkaProcess, settings=f"auto.create.topics.enable=true\n{SOON_MISSED}"))
+    process = _found(partial(KafkaProcess, settings=f"auto.create.topics.enable=true\n{QUICK_FENCING}"))
     with closing(OwnKafka(process)) as broker:
         process.start()
         yield broker

@@ -223,14 +223,14 @@ class SpeakerLabels:
         if found is None or not found.name:
             return found
         folded = found.name.casefold()
-        turn = line[: _turn_end(line)].strip()
+        turn = _turn(line)
         if self._shouted and self._counts[folded] < 2 and not (turn or found.sure or _ROLE.fullmatch(found.name)):
             return None  # THE QUESTION IS: WHAT NOW?
         if found.sure or self._is_name(folded) or (self._roles > 1 and _ROLE.fullmatch(found.name)):
             return FoundLabel(self._names.get(folded, found.name), found.end)
         if _is_capitals(found.name) and (self._captions or self._recurring):
             return FoundLabel(found.name if self._recurring else "", found.end)
-        return FoundLabel("", _turn_end(line), labelled=False) if turn else None
+        return turn
 
     def _named_without_colon(self, line: str) -> tuple[str, int] | None:
         """Return the name that a line begins with, or is, and where that ends; None where it recurs in no such form."""
@@ -289,7 +289,7 @@ def _unlisted_candidate(line: str) -> FoundLabel | None:
         return FoundLabel(tight[1], tight.end(), sure=True)
     if _ALONE.fullmatch(line.strip()) is not None:
         return FoundLabel(line.strip(), len(line), sure=True)
-    return FoundLabel("", begin, labelled=False) if line[:begin].strip() else None
+    return _turn(line)
 
 
 def _is_shouted(lines: Sequence[str]) -> bool:
@@ -407,6 +407,12 @@ def _has_capital(word: str) -> bool:
 def _bare(line: str) -> str:
     """Return a line without white space and Markdown's signs around it."""
     return line.strip(" \t\r\n#*_")
+
+
+def _turn(line: str) -> FoundLabel | None:
+    """Return the sign of another's turn that a line begins with; None where there is none."""
+    end = _turn_end(line)
+    return FoundLabel("", end, labelled=False) if line[:end].strip() else None
 
 
 def _turn_end(line: str) -> int:

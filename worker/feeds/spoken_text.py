@@ -193,8 +193,7 @@ def _is_sung(text: str, begin: int, close: int) -> bool:
     """Tell whether notes are around one song: in one cue, or from a line's beginning to another's end in later cues."""
     if "\f" not in text[begin:close]:
         return True
-    rest = text[close : close + _LONGEST].partition("\n")[0]
-    return _is_line(text, begin) and not rest.strip(f"{_NOTES} \f")
+    return _is_line(text, begin) and not _rest_of_line(text, close).strip(f"{_NOTES} \f")
 
 
 def _is_speech(text: str, begin: int, close: int, sign: str) -> bool:
@@ -234,11 +233,16 @@ def _is_line(text: str, begin: int) -> bool:
     return not text[max(0, begin - _LONGEST) : begin].rpartition("\n")[2].strip()
 
 
+def _rest_of_line(text: str, at: int) -> str:
+    """Return what stands from a place to its line's end."""
+    return text[at : at + _LONGEST].partition("\n")[0]
+
+
 def _is_emphasis(text: str, begin: int, inside: str, before: str, after: str) -> bool:
     """Tell whether stars are around words that are said, or are no pair at all."""
     end = begin + len(inside) + 2
     if inside.strip() and inside[0].isspace() and inside[-1].isspace():
-        return not _is_line(text, begin) or bool(text[end : end + _LONGEST].partition("\n")[0].strip(" \f"))
+        return not _is_line(text, begin) or bool(_rest_of_line(text, end).strip(" \f"))
     if not inside or inside[0].isspace() or inside[-1].isspace() or before.isalnum() or after.isalnum():
         return True
     if any(_SOUND.match(unmarked(word)) for word in inside.split()):

@@ -73,7 +73,7 @@ num.io.threads=2
 background.threads=2
 """
 
-SOON_MISSED = "broker.session.timeout.ms=1000\n"
+QUICK_FENCING = "broker.session.timeout.ms=1000\n"
 """A setting for brokers that tests kill or stop. The controller fences one that is silent for a second.
 
 Elsewhere that does harm: fencing moves every partition, on a busy machine that takes over a second, and the broker is

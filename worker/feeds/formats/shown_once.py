@@ -72,6 +72,11 @@ def _is_again(one: ShownCue, cue: ShownCue) -> bool:
     return one.begin_ms == cue.begin_ms < one.end_ms and one.lines == cue.lines
 
 
+def _is_stamped(line: Line) -> bool:
+    """Tell whether a line has time stamps within it."""
+    return any(piece.stamp_ms is not None for piece in line)
+
+
 # Captions that roll up.
 
 
@@ -83,7 +88,7 @@ def _follows(before: ShownCue, cue: ShownCue) -> bool:
 def _rolls(cues: Sequence[ShownCue]) -> bool:
     pairs = [(before, cue) for before, cue in pairwise(cues) if _follows(before, cue)]
     carried = [(cue, _carried(before.texts, cue)) for before, cue in pairs]
-    stamped = any(piece.stamp_ms is not None for cue in cues for line in cue.lines for piece in line)
+    stamped = any(_is_stamped(line) for cue in cues for line in cue.lines)
     if stamped and any(0 < lines < len(cue.lines) for cue, (lines, _) in carried):
         return True
     flickers = sum(lines > 0 and cue.end_ms - cue.begin_ms <= _FLICKER_MS for cue, (lines, _) in carried)
@@ -102,7 +107,7 @@ def _carried(shown: Sequence[str], cue: ShownCue) -> tuple[int, int]:
     texts = cue.texts
     if len(texts) > 1 and tuple(shown) == texts and len(set(texts)) == 1 and cue.end_ms - cue.begin_ms > _FLICKER_MS:
         return len(texts) - 1, 0  # said once more: the first line has rolled away
-    kept = next((at for at, line in enumerate(cue.lines) if any(p.stamp_ms is not None for p in line)), len(texts))
+    kept = next((at for at, line in enumerate(cue.lines) if _is_stamped(line)), len(texts))
     for count in range(min(len(shown), kept), 0, -1):
         if tuple(shown[-count:]) == texts[:count]:
             return count, 0
@@ -219,7 +224,7 @@ def _highlighted(cues: Sequence[ShownCue]) -> list[ShownCue]:
 def _mark(cue: ShownCue) -> tuple[int, int] | None:
     """Return the first and the last word that a cue marks; None: none, words apart, or all of several."""
     marked = [piece.marked for line in cue.lines for piece in line for _ in piece.text.split()]
-    if any(piece.stamp_ms is not None for line in cue.lines for piece in line) or True not in marked:
+    if any(map(_is_stamped, cue.lines)) or True not in marked:
         return None
     first, last = marked.index(True), len(marked) - 1 - marked[::-1].index(True)
     if not all(marked[first : last + 1]) or (all(marked) and len(marked) > 1):

@@ -68,7 +68,7 @@ class StepSearch:
             return _parks(failed)
         segment = message.segment
         if segment is not None and len(segment.words) > 1 and self.limit.words > 1:
-            self.limit.words = max(1, min(self.limit.words, len(segment.words)) // 2)  # a limited word may be several
+            self.limit.words = min(self.limit.words, len(segment.words)) // 2  # a limited word may be several
             return None
         accepted = segment is not None and failed.record is not None and segment.source.first_offset < failed.record
         return _parks(failed) if accepted else self._give_up(failed)

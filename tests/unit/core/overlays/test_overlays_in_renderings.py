@@ -55,14 +55,13 @@ def test_where_a_rule_raises_the_words_go_out_as_they_were_said(
 ) -> None:
     logger = logging.getLogger(rules.__name__)
     monkeypatch.setattr(logger, "propagate", False)  # else the log line fails this test (conftest.py)
+    monkeypatch.setattr(logger, "handlers", [caplog.handler])
     monkeypatch.setattr(rules, "english_digits", {}.__getitem__)
-    logger.addHandler(caplog.handler)
 
     assert rendered("it cost twenty dollars|. we had ten|.").text == "It cost twenty dollars. We had ten."
     assert {(record.levelname, record.exc_info[0]) for record in caplog.records if record.exc_info} == {
         ("ERROR", KeyError)
     }
-    logger.removeHandler(caplog.handler)
 
 
 def test_all_words_of_an_overlay_have_its_place() -> None:
